@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets and runs each for some seconds: fuzz.sh [SECONDS [TARGET...]], 20 seconds and all by default.
+# What is learned stays in build/fuzz/corpus/TARGET, an input that fails in build/fuzz/findings.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+seconds=${1:-20}
+[ $# -eq 0 ] || shift
+
+./scripts/install_packages.sh build check
+./scripts/build.sh fuzz fuzzers
+
+# Real files to start from: a parser is hard to enter with random bytes.
+seed() {
+  case "$1" in
+    config_fuzz) cp fixtures/*/config.json --backup=numbered -t "$2" ;;
+    tokenizer*_fuzz | template_fuzz | jinja*_fuzz) cp models/demo/chat_template.jinja -t "$2" ;;
+  esac
+}
+
+if [ $# -eq 0 ]; then
+  for source in fuzz/*_fuzz.cpp; do set -- "$@" "$(basename "$source" .cpp)"; done
+fi
+mkdir -p build/fuzz/findings
+for target in "$@"; do
+  corpus=build/fuzz/corpus/$target
+  if [ ! -d "$corpus" ]; then
+    mkdir -p "$corpus"
+    seed "$target" "$corpus"
+  fi
+  log=build/fuzz/$target.log
+  if ! "build/fuzz/fuzz/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/findings/$target-" "$corpus" >"$log" 2>&1; then
+    tail -n 60 "$log" >&2
+    echo "fuzz.sh: $target found a fault; the input is in build/fuzz/findings, the whole log in $log" >&2
+    exit 1
+  fi
+  echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, no finding"
+done

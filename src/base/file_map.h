@@ -1,0 +1,35 @@
+// A file mapped read-only, with readable zeros behind its end, so that a wide load at the tail is harmless.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace ft {
+
+class FileMap {
+ public:
+  static constexpr size_t kReadablePastEnd = 256;
+
+  /// Errors: kIo that names the file and the reason. A folder or a device is refused.
+  explicit FileMap(const std::filesystem::path& file);
+  ~FileMap();
+  FileMap(const FileMap&) = delete;
+  FileMap& operator=(const FileMap&) = delete;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::byte* data_ = nullptr;  // start of the mapping, page aligned
+  size_t size_ = 0;            // of the file
+  size_t mapped_ = 0;          // of the mapping
+};
+
+/// The whole file as a string. Errors: kIo; kBadInput if it is larger than `limit_bytes`.
+std::string read_text_file(const std::filesystem::path& file, uint64_t limit_bytes);
+
+}  // namespace ft

@@ -1,0 +1,59 @@
+// `ft` itself: the list of commands, and the way to them.
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "cli/console.h"
+#include "cli/options.h"
+
+namespace ft {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"run", "answer one prompt", run_run},
+    {"shell", "chat in the terminal", run_shell},
+    {"inspect", "say what a model is, what it needs, and what this machine has", run_inspect},
+    {"logits", "write the logits of given tokens, for those who port models", run_logits},
+    {"tokenize", "show the tokens of a text", run_tokenize},
+};
+
+std::string help_text() {
+  std::string text =
+      "FreeToken runs Mixture-of-Experts language models on your own machine.\n\n"
+      "Usage: ft COMMAND [OPTIONS]\n\nCommands:\n";
+  for (const Command& command : kCommands) {
+    text += fmt::format("  {:<10} {}\n", command.name, command.help);
+  }
+  text +=
+      "\n`ft COMMAND --help` lists the options of a command, `ft --version` says the version.\n"
+      "Try: ft run \"What is an expert?\"\n";
+  return text;
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+int run_program(std::span<const std::string> arguments) {
+  if (arguments.empty()) throw UsageError("ft", "no command given; `ft run PROMPT` answers a prompt");
+  const std::string& name = arguments.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    print(help_text());
+    return 0;
+  }
+  if (name == "--version") {
+    print(fmt::format("ft {}\n", kVersion));
+    return 0;
+  }
+  const auto command = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                    [&](const Command& row) { return name == row.name; });
+  if (command != std::end(kCommands)) return command->run(arguments.subspan(1));
+  std::string names;
+  for (const Command& row : kCommands) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+  throw UsageError("ft", fmt::format("unknown command '{}'; there are {}", name, names));
+}
+
+}  // namespace ft

@@ -1,0 +1,29 @@
+// The table of commands: one row and one file each.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace ft {
+
+inline constexpr const char* kVersion = "0.1.0";
+
+struct Command {
+  const char* name;
+  const char* help;  // one line
+  /// Arguments without the command's name. Returns the exit status. Errors: ft::Error, UsageError.
+  int (*run)(std::span<const std::string> arguments);
+};
+
+std::span<const Command> commands();
+
+/// `ft ...`: finds the command and runs it, or answers --help and --version. Same errors as Command::run.
+int run_program(std::span<const std::string> arguments);
+
+int run_run(std::span<const std::string> arguments);
+int run_shell(std::span<const std::string> arguments);
+int run_inspect(std::span<const std::string> arguments);
+int run_logits(std::span<const std::string> arguments);
+int run_tokenize(std::span<const std::string> arguments);
+
+}  // namespace ft

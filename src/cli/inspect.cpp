@@ -1,0 +1,218 @@
+// `ft inspect`: what a model is and needs, and what this machine has.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "cli/chat_text.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/model_options.h"
+#include "cli/options.h"
+#include "ft/engine.h"
+
+namespace ft {
+namespace {
+
+constexpr const char* kCommand = "ft inspect";
+
+/// Two columns: a name and what it is.
+class Table {
+ public:
+  void heading(const std::string& text) {
+    text_ += fmt::format("{}{}\n", text_.empty() ? "" : "\n", text);
+  }
+  void row(const std::string& name, const std::string& value) {
+    text_ += fmt::format("  {:<22} {}\n", name, value);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// A parameter count as people say it: "30.5 billion".
+std::string format_params(uint64_t n) {
+  const double value = static_cast<double>(n);
+  if (value < 1e6) return format_count(static_cast<int64_t>(n));
+  return value < 1e9 ? fmt::format("{:.3g} million", value / 1e6)
+                     : fmt::format("{:.3g} billion", value / 1e9);
+}
+
+std::string list_tokens(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  constexpr size_t kMostShown = 24;
+  std::string text;
+  for (size_t i = 0; i < ids.size() && i < kMostShown; ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", ids[i], tokenizer.piece(ids[i]));
+  }
+  if (ids.size() > kMostShown) text += fmt::format(", and {} more", ids.size() - kMostShown);
+  return ids.empty() ? "none" : text;
+}
+
+void add_model(const ModelReport& model, Table& table) {
+  table.heading("Model");
+  table.row("folder", model.path);
+  table.row("architecture", model.architecture);
+  table.row("parameters", fmt::format("{}, of which {} active for a token",
+                                      format_params(model.n_params),
+                                      format_params(model.n_active_params)));
+  table.row("layers", fmt::format("{}, of which {} with experts", model.n_layers, model.n_moe_layers));
+  table.row("experts", fmt::format("{} in a layer, {} active, {} shared; {} wide", model.n_experts,
+                                   model.n_active, model.n_shared_experts, model.d_expert));
+  table.row("expert format", model.experts_format);
+  table.row("width", format_count(model.d_model));
+  table.row("attention", model.attention);
+  table.row("vocabulary", format_count(model.n_vocab));
+  table.row("context", fmt::format("{} tokens", format_count(model.n_context)));
+  for (const FormatReport& format : model.formats) {
+    table.row("weights in " + format.name,
+              fmt::format("{} ({})", format_bytes(format.n_bytes), format.used_for));
+  }
+}
+
+void add_sizes(const ModelReport& model, Table& table) {
+  table.heading("Sizes");
+  table.row("all tensors", format_bytes(model.file_bytes));
+  table.row("one expert", format_bytes(model.expert_bytes));
+  table.row("all experts", format_bytes(model.bank_bytes));
+  table.row("the rest", format_bytes(model.dense_bytes));
+  table.row("a decode step reads", format_bytes(model.step_bytes));
+  table.row("keys and values", format_bytes(model.kv_bytes_per_token) + " for a token");
+  table.row("host memory needed", format_bytes(model.host_bytes));
+  table.row("on a card", fmt::format("{} at least, {} for everything",
+                                     format_bytes(model.device_min_bytes),
+                                     format_bytes(model.device_all_bytes)));
+}
+
+void add_text(const ChatText& text, Table& table) {
+  table.heading("Text");
+  table.row("tokenizer", text.tokenizer.description());
+  table.row("chat template", text.chat_template ? "yes" : "no");
+  table.row("special tokens", list_tokens(text.tokenizer, text.tokenizer.special_ids()));
+  table.row("stop tokens", list_tokens(text.tokenizer, text.defaults.stop_tokens));
+}
+
+void add_machine(const MachineReport& machine, Table& table) {
+  table.heading("Machine");
+  table.row("CPU", machine.cpu_name);
+  std::string cpus = fmt::format("{} of {} ({} physical cores)", machine.n_cpus_allowed,
+                                 machine.n_cpus_online, machine.n_cores_allowed);
+  if (!machine.cpu_limit.empty()) cpus += fmt::format(", limited by {}", machine.cpu_limit);
+  table.row("CPUs allowed", cpus);
+  table.row("NUMA nodes", fmt::format("{}", machine.n_numa_nodes));
+  table.row("instruction set",
+            fmt::format("{} (possible: {})", machine.isa, fmt::join(machine.isas, ", ")));
+  table.row("memory", fmt::format("{}, of which {} available", format_bytes(machine.memory_bytes),
+                                  format_bytes(machine.memory_available_bytes)));
+  if (machine.gpus.empty()) table.row("graphics card", "none that this program can use");
+  for (const GpuReport& gpu : machine.gpus) {
+    table.row("graphics card", fmt::format("{}, {}, compute capability {}, {}", gpu.name,
+                                           format_bytes(gpu.memory_bytes), gpu.compute_capability,
+                                           gpu.uuid));
+  }
+}
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const ModelReport& model) {
+  Json formats = Json::array();
+  for (const FormatReport& format : model.formats) {
+    formats.push_back(
+        {{"name", format.name}, {"used_for", format.used_for}, {"n_bytes", format.n_bytes}});
+  }
+  return {{"path", model.path},
+          {"architecture", model.architecture},
+          {"attention", model.attention},
+          {"experts_format", model.experts_format},
+          {"n_vocab", model.n_vocab},
+          {"d_model", model.d_model},
+          {"n_layers", model.n_layers},
+          {"n_moe_layers", model.n_moe_layers},
+          {"n_experts", model.n_experts},
+          {"n_active", model.n_active},
+          {"n_shared_experts", model.n_shared_experts},
+          {"d_expert", model.d_expert},
+          {"n_context", model.n_context},
+          {"n_params", model.n_params},
+          {"n_active_params", model.n_active_params},
+          {"file_bytes", model.file_bytes},
+          {"expert_bytes", model.expert_bytes},
+          {"bank_bytes", model.bank_bytes},
+          {"dense_bytes", model.dense_bytes},
+          {"step_bytes", model.step_bytes},
+          {"kv_bytes_per_token", model.kv_bytes_per_token},
+          {"host_bytes", model.host_bytes},
+          {"device_min_bytes", model.device_min_bytes},
+          {"device_all_bytes", model.device_all_bytes},
+          {"formats", std::move(formats)}};
+}
+
+Json json_of(const ChatText& text) {
+  const auto tokens_of = [&](const std::vector<int32_t>& ids) {
+    Json tokens = Json::array();
+    for (const int32_t id : ids) tokens.push_back({{"id", id}, {"piece", text.tokenizer.piece(id)}});
+    return tokens;
+  };
+  return {{"tokenizer", text.tokenizer.description()},
+          {"n_vocab", text.tokenizer.n_vocab()},
+          {"has_chat_template", text.chat_template.has_value()},
+          {"special_tokens", tokens_of(text.tokenizer.special_ids())},
+          {"stop_tokens", tokens_of(text.defaults.stop_tokens)}};
+}
+
+Json json_of(const MachineReport& machine) {
+  Json gpus = Json::array();
+  for (const GpuReport& gpu : machine.gpus) {
+    gpus.push_back({{"name", gpu.name},
+                    {"uuid", gpu.uuid},
+                    {"memory_bytes", gpu.memory_bytes},
+                    {"compute_capability", gpu.compute_capability}});
+  }
+  return {{"cpu_name", machine.cpu_name},
+          {"n_cpus_online", machine.n_cpus_online},
+          {"n_cpus_allowed", machine.n_cpus_allowed},
+          {"n_cores_allowed", machine.n_cores_allowed},
+          {"cpu_limit", machine.cpu_limit},
+          {"n_numa_nodes", machine.n_numa_nodes},
+          {"isa", machine.isa},
+          {"isas", machine.isas},
+          {"memory_bytes", machine.memory_bytes},
+          {"memory_available_bytes", machine.memory_available_bytes},
+          {"gpus", std::move(gpus)}};
+}
+
+}  // namespace
+
+int run_inspect(std::span<const std::string> arguments) {
+  ModelOptions model_options;
+  std::vector<std::string> folders;
+  bool is_json = false;
+  Options options(kCommand, "Says what a model is, what it needs, and what this machine has.");
+  options.words("MODEL", folders, "Folder of the model (default: the shipped demo model)");
+  model_options.add_sizes_to(options);
+  options.group("Output");
+  options.flag("--json", is_json, "All fields as one JSON object; sizes in bytes");
+  options.excludes("MODEL", "--model");
+  if (!options.parse(arguments)) return 0;
+  if (folders.size() > 1) throw UsageError(kCommand, "one model at a time");
+  if (!folders.empty()) model_options.model_dir = folders.front();
+
+  const EngineOptions engine_options = model_options.resolve(kCommand);
+  const ModelReport model = inspect_model(engine_options);
+  const MachineReport machine = inspect_machine(engine_options.isa);
+  const ChatText text = load_chat_text(engine_options.model_dir);
+  if (is_json) {
+    const Json json{{"model", json_of(model)}, {"text", json_of(text)}, {"machine", json_of(machine)}};
+    print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return 0;
+  }
+  Table table;
+  add_model(model, table);
+  add_sizes(model, table);
+  add_text(text, table);
+  add_machine(machine, table);
+  print(table.text());
+  return 0;
+}
+
+}  // namespace ft

@@ -1,0 +1,136 @@
+// `ft logits`: the numbers behind a model, for those who compare implementations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file_map.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/model_options.h"
+#include "cli/options.h"
+#include "cli/token_list.h"
+#include "ft/engine.h"
+#include "ft/tensors.h"
+#include "text/tokenizer.h"
+
+namespace ft {
+namespace {
+
+constexpr const char* kCommand = "ft logits";
+constexpr uint64_t kMaxTokenFileBytes = 256 << 20;
+
+struct LogitsOptions {
+  std::optional<std::string> tokens;
+  std::optional<std::string> tokens_file;
+  std::optional<std::string> out;
+  std::optional<int64_t> n_greedy;
+  ModelOptions model;
+
+  bool parse(std::span<const std::string> arguments) {
+    Options options(kCommand,
+                    "Computes the logits of every position of the given tokens. Without --out it prints "
+                    "the five best of the last position.");
+    options.group("Tokens");
+    options.value("--tokens", tokens, "Ids apart by commas or spaces");
+    options.value("--tokens-file", tokens_file, "A file of such ids");
+    options.excludes("--tokens", "--tokens-file");
+    options.value("--greedy", n_greedy, "Continue by the N best tokens, past any end token");
+    options.range(1, 1e9);
+    options.group("Output");
+    options.value("--out", out,
+                  "Write a safetensors file: logits float32 [T, V] and, with --greedy, greedy_ids "
+                  "int64 [N]");
+    model.add_to(options);
+    return options.parse(arguments);
+  }
+
+  std::vector<int32_t> read_tokens() const {
+    if (tokens) return parse_token_list(*tokens, "--tokens");
+    if (!tokens_file) throw UsageError(kCommand, "no tokens: give --tokens or --tokens-file");
+    return parse_token_list(read_text_file(*tokens_file, kMaxTokenFileBytes), *tokens_file);
+  }
+};
+
+/// The session is left with all tokens in it. All rows, or the last one only. [n_rows, n_vocab]
+std::vector<float> score(Session& session, std::span<const int32_t> tokens, size_t n_vocab,
+                         bool keeps_all) {
+  std::vector<float> rows(keeps_all ? tokens.size() * n_vocab : n_vocab);
+  session.score(tokens, [&](int64_t position, std::span<const float> logits) {
+    const size_t row = keeps_all ? static_cast<size_t>(position) : 0;
+    std::copy(logits.begin(), logits.end(), rows.begin() + static_cast<ptrdiff_t>(row * n_vocab));
+  });
+  return rows;
+}
+
+std::vector<int64_t> continue_greedily(Session& session, const std::vector<int32_t>& tokens,
+                                       int64_t n) {
+  const Request request{.tokens = tokens, .sampling = {}, .max_tokens = n, .stop_tokens = {}};
+  const Reply reply = session.generate(request, [](int32_t) { return true; });
+  if (std::ssize(reply.tokens) < n) {
+    bad_input("--greedy {}: the context is full after {} tokens; give a larger --context", n,
+              reply.tokens.size());
+  }
+  return {reply.tokens.begin(), reply.tokens.end()};
+}
+
+/// Fixtures of those who port models often come without a tokenizer: then ids have no spelling.
+std::string piece_of(const std::optional<Tokenizer>& tokenizer, int32_t id) {
+  return tokenizer ? "  " + tokenizer->piece(id) : "";
+}
+
+void print_best(std::span<const float> logits, const std::optional<Tokenizer>& tokenizer) {
+  std::vector<int32_t> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  const size_t n_best = std::min<size_t>(5, ids.size());
+  const auto is_better = [&](int32_t a, int32_t b) {
+    const float x = logits[static_cast<size_t>(a)], y = logits[static_cast<size_t>(b)];
+    return x > y || (x == y && a < b);
+  };
+  std::partial_sort(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(n_best), ids.end(), is_better);
+  for (size_t i = 0; i < n_best; ++i) {
+    print(fmt::format("{:>7} {:>10.4f}{}\n", ids[i], logits[static_cast<size_t>(ids[i])],
+                      piece_of(tokenizer, ids[i])));
+  }
+}
+
+void write_file(const std::string& file, std::span<const float> logits, size_t n_tokens,
+                std::span<const int64_t> greedy) {
+  const int64_t n_rows = static_cast<int64_t>(n_tokens);
+  std::vector<NamedTensor> tensors{
+      {.name = "logits", .shape = {n_rows, std::ssize(logits) / n_rows}, .values = logits}};
+  if (!greedy.empty()) {
+    tensors.push_back({.name = "greedy_ids", .shape = {std::ssize(greedy)}, .values = greedy});
+  }
+  write_safetensors(file, tensors);
+}
+
+}  // namespace
+
+int run_logits(std::span<const std::string> arguments) {
+  LogitsOptions options;
+  if (!options.parse(arguments)) return 0;
+  const std::vector<int32_t> tokens = options.read_tokens();
+  const EngineOptions engine_options = options.model.resolve(kCommand);
+  const std::string folder = engine_options.model_dir;
+  const auto engine = load_engine(engine_options, options.model.is_quiet);
+  const auto session = engine->open_session();
+  const size_t n_vocab = static_cast<size_t>(engine->model().n_vocab);
+  const std::vector<float> logits = score(*session, tokens, n_vocab, options.out.has_value());
+  std::vector<int64_t> greedy;
+  if (options.n_greedy) greedy = continue_greedily(*session, tokens, *options.n_greedy);
+  if (options.out) {
+    write_file(*options.out, logits, tokens.size(), greedy);
+    return 0;
+  }
+  std::optional<Tokenizer> tokenizer;
+  if (std::filesystem::exists(folder + "/tokenizer.json")) tokenizer = Tokenizer::load(folder);
+  print_best(logits, tokenizer);
+  if (!greedy.empty()) print(fmt::format("greedy: {}\n", fmt::join(greedy, " ")));
+  return 0;
+}
+
+}  // namespace ft

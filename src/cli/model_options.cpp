@@ -1,0 +1,108 @@
+// Options to EngineOptions, and the way to the shipped model.
+#include "cli/model_options.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "cli/console.h"
+
+namespace ft {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMost = 1e9;  // of any count on the command line
+
+bool is_model(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / "config.json", error);
+}
+
+}  // namespace
+
+std::string find_demo_model() {
+  if (const char* given = std::getenv("FT_DEMO_MODEL"); given != nullptr && *given != '\0') {
+    if (is_model(given)) return given;
+    fail(ErrorKind::kIo, "FT_DEMO_MODEL is {}, which holds no config.json", given);
+  }
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  std::string tried;
+  for (const char* place : {"../../models/demo", "../share/freetoken/models/demo"}) {
+    const fs::path folder = (program.parent_path() / place).lexically_normal();
+    if (is_model(folder)) return folder.string();
+    tried += fmt::format("{}{}", tried.empty() ? "" : ", ", folder.string());
+  }
+  fail(ErrorKind::kIo,
+       "no --model given, and the demo model is not where it should be: {}; give --model DIR, or "
+       "set FT_DEMO_MODEL to its folder",
+       tried);
+}
+
+void ModelOptions::add_model_to(Options& options) {
+  options.group("Model");
+  options.value("--model", model_dir, "Folder of the model (default: the shipped demo model)");
+}
+
+void ModelOptions::add_sizes_to(Options& options) {
+  add_model_to(options);
+  options.value("--isa", isa, "Instruction set: auto, scalar, avx2, avx512 (default: auto)");
+  options.value("--kv-dtype", kv_dtype, "Keys and values in bf16 or f32 (default: bf16)");
+  options.flag("--exact", is_exact,
+               "Dequantised weights times float32 activations: the specification, slow; implies "
+               "--kv-dtype f32");
+  options.value("--context", n_context,
+                "Longest sequence in tokens (default: the model's, at most 8192)");
+  options.range(1, kMost);
+  options.value("--prefill-rows", n_prefill_rows, "Prompt tokens of one step (default: 256)");
+  options.range(1, kMost);
+}
+
+void ModelOptions::add_to(Options& options) {
+  add_sizes_to(options);
+  options.value("--threads", n_threads, "Threads (default: one for each core that may be used)");
+  options.range(1, kMost);
+  options.flag("--quiet", is_quiet, "Nothing on standard error but errors");
+}
+
+std::string ModelOptions::resolve_model_dir() const {
+  return model_dir ? *model_dir : find_demo_model();
+}
+
+EngineOptions ModelOptions::resolve(const std::string& command) const {
+  EngineOptions engine;
+  if (isa) engine.isa = *isa;
+  if (kv_dtype && *kv_dtype != "bf16" && *kv_dtype != "f32") {
+    throw UsageError(command, fmt::format("--kv-dtype is bf16 or f32, not '{}'", *kv_dtype));
+  }
+  if (is_exact && kv_dtype == "bf16") {
+    throw UsageError(command, "--exact keeps keys and values in f32; leave out --kv-dtype bf16");
+  }
+  engine.kv_dtype = is_exact || kv_dtype == "f32" ? KvDType::kF32 : KvDType::kBF16;
+  engine.exact = is_exact;
+  engine.n_threads = static_cast<int>(n_threads.value_or(engine.n_threads));
+  engine.n_context = n_context.value_or(engine.n_context);
+  engine.n_prefill_rows = n_prefill_rows.value_or(engine.n_prefill_rows);
+  engine.model_dir = resolve_model_dir();
+  return engine;
+}
+
+std::unique_ptr<Engine> load_engine(EngineOptions options, bool is_quiet) {
+  if (is_quiet) return Engine::load(options);
+  ProgressLine line("loading");
+  options.on_progress = [&](const LoadProgress& now) {
+    line.update(now.done_bytes, now.total_bytes, now.seconds);
+  };
+  options.on_note = [&](const std::string& note) {
+    line.finish();
+    print_error(fmt::format("ft: {}\n", note));
+  };
+  return Engine::load(options);
+}
+
+}  // namespace ft

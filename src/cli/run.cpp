@@ -1,0 +1,132 @@
+// `ft run`: one prompt, one reply.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/error.h"
+#include "cli/answer.h"
+#include "cli/chat_text.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/interrupt.h"
+#include "cli/model_options.h"
+#include "cli/sampling_options.h"
+
+namespace ft {
+namespace {
+
+constexpr const char* kCommand = "ft run";
+
+struct RunOptions {
+  std::vector<std::string> words;
+  std::optional<std::string> system;
+  bool is_raw = false;
+  bool has_no_special = false;
+  bool has_no_think = false;
+  bool is_json = false;
+  ModelOptions model;
+  SamplingOptions sampling;
+
+  bool parse(std::span<const std::string> arguments) {
+    Options options(kCommand, "Answers one prompt.");
+    options.words("PROMPT", words, "The prompt (default: standard input)");
+    options.group("Prompt");
+    options.value("--system", system, "What the model is told first");
+    options.flag("--raw", is_raw, "Continue the text as it is, without the chat template");
+    options.flag("--no-special", has_no_special,
+                 "With --raw: the spelling of a special token is plain text");
+    options.flag("--no-think", has_no_think, "Ask the template for a reply without thinking");
+    options.group("Output");
+    options.flag("--json", is_json, "One JSON object at the end instead of text as it is made");
+    model.add_to(options);
+    sampling.add_to(options);
+    options.excludes("--raw", "--system");
+    options.excludes("--raw", "--no-think");
+    options.needs("--no-special", "--raw");
+    return options.parse(arguments);
+  }
+};
+
+/// Options that only a template gives a meaning to are refused where there is none.
+void check_template_options(const RunOptions& options, const ChatText& text,
+                            const std::string& folder) {
+  if (!text.chat_template) {
+    if (options.system) bad_input("--system needs a chat template, and {} has none", folder);
+    if (options.has_no_think) bad_input("--no-think needs a chat template, and {} has none", folder);
+  } else if (options.has_no_think && !can_switch_thinking(*text.chat_template)) {
+    bad_input("--no-think has no effect: the chat template of {} knows no enable_thinking", folder);
+  }
+}
+
+std::vector<int32_t> encode_prompt(const RunOptions& options, const ChatText& text,
+                                   const std::string& prompt, const std::string& folder) {
+  check_utf8(prompt, "the prompt");
+  if (options.is_raw) {
+    return text.tokenizer.encode(prompt, {.recognise_special = !options.has_no_special});
+  }
+  check_template_options(options, text, folder);
+  if (!text.chat_template) {
+    if (!options.model.is_quiet) {
+      print_error(fmt::format("ft: {} has no chat template; the text is continued as it is\n", folder));
+    }
+    return text.tokenizer.encode(prompt);
+  }
+  std::vector<Message> messages;
+  if (options.system) {
+    check_utf8(*options.system, "--system");
+    messages.push_back({"system", *options.system});
+  }
+  messages.push_back({"user", prompt});
+  const auto is_thinking = options.has_no_think ? std::optional(false) : std::nullopt;
+  return encode_chat(*text.chat_template, text.tokenizer, messages, is_thinking);
+}
+
+std::string json_text(const Answer& answer, const Speed& speed, uint64_t seed,
+                      const std::string& folder) {
+  const nlohmann::ordered_json json{
+      {"text", answer.text},
+      {"tokens", answer.reply.tokens},
+      {"n_prompt", answer.reply.n_prompt},
+      {"n_generated", answer.reply.tokens.size()},
+      {"stop_reason", answer.stop_reason},
+      {"prefill_tokens_per_s", speed.prefill_tokens_per_s},
+      {"decode_tokens_per_s", speed.decode_tokens_per_s},
+      {"gbps", speed.gbps},
+      {"read_gbps", speed.read_gbps},
+      {"share_of_read", speed.share_of_read},
+      {"seed", seed},
+      {"model", folder},
+  };
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+int run_run(std::span<const std::string> arguments) {
+  RunOptions options;
+  if (!options.parse(arguments)) return 0;
+  EngineOptions engine_options = options.model.resolve(kCommand);
+  const std::string folder = engine_options.model_dir;
+  const std::string prompt = words_or_input(kCommand, options.words, /*drops_line_end=*/true);
+  const ChatText text = load_chat_text(folder);
+  const AnswerOptions answer_options = options.sampling.resolve(kCommand, text.defaults);
+  std::vector<int32_t> tokens = encode_prompt(options, text, prompt, folder);
+  const auto engine = load_engine(std::move(engine_options), options.model.is_quiet);
+
+  const Interrupts interrupts(Interrupts::Second::kEndsTheProgram);
+  const auto session = engine->open_session();
+  const Answer answer = generate_answer(*session, text.tokenizer, std::move(tokens), answer_options,
+                                        [&](std::string_view piece) {
+                                          if (!options.is_json) print(piece);
+                                        });
+  if (!options.is_json) print("\n");
+  if (options.is_json || !options.model.is_quiet) {
+    const Speed speed = speed_of(answer.reply, *engine);
+    if (options.is_json) print(json_text(answer, speed, answer_options.sampling.seed, folder));
+    if (!options.model.is_quiet) print_error(speed_text(answer.reply, speed) + "\n");
+  }
+  return answer.is_interrupted ? 130 : 0;
+}
+
+}  // namespace ft

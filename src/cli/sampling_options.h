@@ -1,0 +1,36 @@
+// How a reply is chosen and when it ends, from the command line and from what the model's folder says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/answer.h"
+#include "cli/options.h"
+#include "text/model_defaults.h"
+
+namespace ft {
+
+struct SamplingOptions {
+  std::optional<float> temperature;
+  std::optional<int64_t> top_k;
+  std::optional<float> top_p;
+  std::optional<float> min_p;
+  std::optional<float> repetition_penalty;
+  std::optional<float> presence_penalty;
+  std::optional<float> frequency_penalty;
+  std::optional<uint64_t> seed;
+  std::optional<int64_t> max_tokens;
+  std::vector<std::string> stop_strings;
+  bool is_greedy = false;
+  bool shows_special = false;
+
+  void add_to(Options& options);
+
+  /// What is not given comes from `defaults`; the seed is drawn. Errors: UsageError for an option without effect, such as
+  /// --top-p where the best token is taken anyway.
+  AnswerOptions resolve(const std::string& command, const ModelDefaults& defaults) const;
+};
+
+}  // namespace ft

@@ -1,0 +1,42 @@
+// What a load needs, part by part, decided before anything is allocated: a pure function of the model's card and the limits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ft/report.h"
+#include "models/model.h"
+
+namespace ft {
+
+struct PlacementLimits {
+  int64_t n_context = 0;  // asked for; 0: the model's, at most kDefaultContext
+  int64_t n_prefill_rows = 0;
+  int n_threads = 1;
+};
+
+constexpr int64_t kDefaultContext = 8192;
+
+/// Bytes of host memory. Dense weights stay mapped from the file: they need room in the page cache, not of their own.
+struct Placement {
+  int64_t n_context = 0;
+  int64_t n_prefill_rows = 0;
+  uint64_t bank_bytes = 0;     // expert records
+  uint64_t dense_bytes = 0;    // mapped
+  uint64_t kv_bytes = 0;
+  uint64_t scratch_bytes = 0;  // arena and logits
+
+  uint64_t allocated_bytes() const { return bank_bytes + kv_bytes + scratch_bytes; }
+  uint64_t total_bytes() const { return allocated_bytes() + dense_bytes; }
+};
+
+/// Errors: kBadInput for a context longer than the model's, or numbers that are not positive.
+Placement plan_placement(const Model& model, const PlacementLimits& limits);
+
+/// "12.3 MB for experts, 2.1 MB for the KV cache ..., 14.9 MB in all"
+std::string describe(const Placement& placement);
+
+/// Errors: kOutOfMemory with the parts, the sum and what is available.
+void check_fits(const Placement& placement, uint64_t available_bytes);
+
+}  // namespace ft

@@ -1,0 +1,76 @@
+#include "engine/report.h"
+
+#include "base/cpus.h"
+#include "device/machine.h"
+#include "kernels/cpu/select.h"
+#include "kernels/ops.h"
+#include "models/registry.h"
+
+namespace ft {
+
+std::unique_ptr<Model> open_with(const Checkpoint& checkpoint, const EngineOptions& options) {
+  std::unique_ptr<Model> model = open_model(checkpoint);
+  model->set_kv_f32(options.exact || options.kv_dtype == KvDType::kF32);
+  return model;
+}
+
+Placement plan(const Model& model, const EngineOptions& options, int n_threads) {
+  return plan_placement(
+      model, {.n_context = options.n_context, .n_prefill_rows = options.n_prefill_rows, .n_threads = n_threads});
+}
+
+ModelReport report_of(const Model& model, const Checkpoint& checkpoint, const Placement& placement) {
+  const ModelCard& card = model.card();
+  const ExpertLayout& layout = model.bank().layout();
+  ModelReport r;
+  r.path = checkpoint.folder().string();
+  r.architecture = card.architecture;
+  r.attention = card.attention;
+  r.n_vocab = card.n_vocab;
+  r.d_model = card.d_model;
+  r.n_layers = card.n_layers;
+  r.n_moe_layers = card.n_moe_layers;
+  r.n_shared_experts = card.n_shared_experts;
+  r.n_context = card.n_context;
+  r.n_params = card.n_params;
+  r.n_active_params = card.n_active_params;
+  for (const TensorEntry& tensor : checkpoint.tensors()) r.file_bytes += tensor.n_bytes;
+  r.dense_bytes = card.dense_bytes;
+  r.step_bytes = card.step_bytes;
+  r.kv_bytes_per_token = kv_bytes_per_token(card.kv);
+  r.host_bytes = placement.total_bytes();
+  for (const auto& [format, tally] : model.weights().dense_tally()) {
+    r.formats.push_back({.name = std::string(name_of(format)), .used_for = "dense", .n_bytes = tally.n_bytes});
+  }
+  const uint64_t resident = card.dense_bytes + placement.kv_bytes + placement.scratch_bytes;
+  r.device_min_bytes = resident;
+  r.device_all_bytes = resident;
+  if (card.n_moe_layers > 0) {
+    r.n_experts = card.router.n_experts;
+    r.n_active = card.router.n_active;
+    r.d_expert = layout.shape().d_expert;
+    r.experts_format = name_of(layout.shape().format);
+    r.expert_bytes = layout.record_bytes();
+    r.bank_bytes = model.bank().n_bytes();
+    r.device_min_bytes += static_cast<uint64_t>(card.router.n_active) * layout.record_bytes();
+    r.device_all_bytes += r.bank_bytes;
+    r.formats.push_back({.name = r.experts_format, .used_for = "experts", .n_bytes = r.bank_bytes});
+  }
+  return r;
+}
+
+ModelReport inspect_model(const EngineOptions& options) {
+  const Checkpoint checkpoint = Checkpoint::open(options.model_dir);
+  const std::unique_ptr<Model> model = open_with(checkpoint, options);
+  const int n_threads = options.n_threads > 0 ? options.n_threads : allowed_cpus().n_cores;
+  return report_of(*model, checkpoint, plan(*model, options, n_threads));
+}
+
+MachineReport inspect_machine(const std::string& isa) {
+  MachineReport machine = describe_machine();
+  machine.isa = cpu_ops(isa, false).name;
+  machine.isas = available_isas();
+  return machine;
+}
+
+}  // namespace ft

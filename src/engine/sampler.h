@@ -1,0 +1,42 @@
+// Choosing the next token from a row of logits: penalties, temperature, top-k, top-p, min-p, draw.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "ft/sampling.h"
+
+namespace ft {
+
+class Sampler {
+ public:
+  /// Errors: kBadInput for a parameter outside its range, with the range.
+  Sampler(const SamplingParams& params, std::span<const int32_t> prompt);
+
+  /// The chosen token. `logits`: [n_vocab]. NaN is never chosen unless there is nothing else.
+  int32_t choose(std::span<const float> logits);
+
+ private:
+  struct Candidate {
+    int32_t token = 0;
+    float logit = 0;
+    double probability = 0;
+  };
+
+  void apply_penalties(std::vector<float>& logits) const;
+  void cut(std::vector<Candidate>& candidates) const;
+  double uniform();
+
+  SamplingParams params_;
+  std::unordered_map<int32_t, int64_t> n_replied_;  // times that a token is in the reply
+  std::vector<int32_t> seen_;                       // tokens of the prompt, each once
+  std::mt19937_64 random_;
+};
+
+/// The position of the largest value, ties to the lower one; NaN counts as smallest.
+int32_t best_of(std::span<const float> logits);
+
+}  // namespace ft

@@ -1,0 +1,123 @@
+#include "engine/session.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "engine/sampler.h"
+
+namespace ft {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+}  // namespace
+
+void RunnerSession::check_tokens(std::span<const int32_t> tokens) const {
+  const int64_t n_vocab = runner_.model().card().n_vocab;
+  if (tokens.empty()) bad_input("the prompt is empty; give at least one token");
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] < 0 || tokens[i] >= n_vocab) {
+      bad_input("token {} at position {} is outside the vocabulary of {}", tokens[i], i, n_vocab);
+    }
+  }
+  const int64_t n_context = runner_.placement().n_context;
+  if (static_cast<int64_t>(tokens.size()) > n_context) {
+    bad_input("the prompt has {} tokens, the context holds {}; shorten it, or load with a longer --context (the model's own is {})",
+              tokens.size(), n_context, runner_.model().card().n_context);
+  }
+}
+
+/// Runs one step and remembers its tokens.
+std::span<const float> RunnerSession::append(std::span<const int32_t> tokens, bool all_logits) {
+  const auto first = static_cast<int64_t>(tokens_.size());
+  if (!pages_.grow(first + static_cast<int64_t>(tokens.size()))) {
+    fail(ErrorKind::kOutOfMemory, "the KV cache has no room for {} more tokens; other sessions hold its pages", tokens.size());
+  }
+  const std::span<const float> logits = runner_.step(tokens, first, pages_, all_logits);
+  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+  return logits;
+}
+
+/// Forgets what differs from `tokens`, and always the last one of them: its logits are wanted.
+int64_t RunnerSession::keep_common_prefix(std::span<const int32_t> tokens) {
+  const size_t limit = std::min(tokens_.size(), tokens.size() - 1);
+  size_t n = 0;
+  while (n < limit && tokens_[n] == tokens[n]) ++n;
+  tokens_.resize(n);
+  pages_.shrink(static_cast<int64_t>(n));
+  return static_cast<int64_t>(n);
+}
+
+Reply RunnerSession::generate(const Request& request, const std::function<bool(int32_t)>& on_token) {
+  check_tokens(request.tokens);
+  if (request.max_tokens < 0) bad_input("max tokens is {}, it must not be negative", request.max_tokens);
+  Reply reply;
+  reply.n_prompt = static_cast<int64_t>(request.tokens.size());
+  reply.n_reused = keep_common_prefix(request.tokens);
+  const Clock::time_point start = Clock::now();
+  std::span<const int32_t> rest = std::span(request.tokens).subspan(static_cast<size_t>(reply.n_reused));
+  std::span<const float> logits;
+  while (!rest.empty()) {
+    const size_t n = std::min(rest.size(), static_cast<size_t>(runner_.placement().n_prefill_rows));
+    logits = append(rest.first(n), false);
+    rest = rest.subspan(n);
+  }
+  reply.prefill_seconds = seconds_since(start);
+  decode(request, logits, reply, on_token);
+  return reply;
+}
+
+void RunnerSession::decode(const Request& request, std::span<const float> logits, Reply& reply,
+                           const std::function<bool(int32_t)>& on_token) {
+  Sampler sampler(request.sampling, request.tokens);
+  const Clock::time_point start = Clock::now();
+  while (true) {
+    const int32_t token = sampler.choose(logits);
+    const bool is_stop = std::find(request.stop_tokens.begin(), request.stop_tokens.end(), token) != request.stop_tokens.end();
+    if (is_stop) {
+      reply.reason = StopReason::kStopToken;
+      break;
+    }
+    reply.tokens.push_back(token);
+    if (!on_token(token)) {
+      reply.reason = StopReason::kCaller;
+      break;
+    }
+    if (request.max_tokens > 0 && static_cast<int64_t>(reply.tokens.size()) >= request.max_tokens) {
+      reply.reason = StopReason::kMaxTokens;
+      break;
+    }
+    if (static_cast<int64_t>(tokens_.size()) >= runner_.placement().n_context) {
+      reply.reason = StopReason::kContextFull;
+      break;
+    }
+    logits = append({&token, 1}, false);
+    ++reply.n_decode;
+  }
+  reply.decode_seconds = seconds_since(start);
+  reply.decode_bytes = static_cast<uint64_t>(reply.n_decode) * runner_.model().card().step_bytes;
+}
+
+void RunnerSession::score(std::span<const int32_t> tokens,
+                          const std::function<void(int64_t, std::span<const float>)>& on_logits) {
+  check_tokens(tokens);
+  reset();
+  const auto n_vocab = static_cast<size_t>(runner_.model().card().n_vocab);
+  int64_t position = 0;
+  while (!tokens.empty()) {
+    const size_t n = std::min(tokens.size(), static_cast<size_t>(runner_.placement().n_prefill_rows));
+    const std::span<const float> logits = append(tokens.first(n), true);
+    for (size_t i = 0; i < n; ++i) on_logits(position++, logits.subspan(i * n_vocab, n_vocab));
+    tokens = tokens.subspan(n);
+  }
+}
+
+void RunnerSession::reset() {
+  tokens_.clear();
+  pages_.shrink(0);
+}
+
+}  // namespace ft

@@ -1,0 +1,32 @@
+// A timeline of tokens on a Runner.
+#pragma once
+
+#include <vector>
+
+#include "engine/runner.h"
+#include "ft/engine.h"
+
+namespace ft {
+
+class RunnerSession : public Session {
+ public:
+  explicit RunnerSession(Runner& runner) : runner_(runner), pages_(runner.kv()) {}
+
+  Reply generate(const Request& request, const std::function<bool(int32_t)>& on_token) override;
+  void score(std::span<const int32_t> tokens,
+             const std::function<void(int64_t, std::span<const float>)>& on_logits) override;
+  void reset() override;
+
+ private:
+  void check_tokens(std::span<const int32_t> tokens) const;
+  std::span<const float> append(std::span<const int32_t> tokens, bool all_logits);
+  int64_t keep_common_prefix(std::span<const int32_t> tokens);
+  void decode(const Request& request, std::span<const float> logits, Reply& reply,
+              const std::function<bool(int32_t)>& on_token);
+
+  Runner& runner_;
+  PageTable pages_;
+  std::vector<int32_t> tokens_;  // whose keys and values are in the pages
+};
+
+}  // namespace ft

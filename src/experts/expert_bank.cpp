@@ -1,0 +1,75 @@
+#include "experts/expert_bank.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/team.h"
+
+namespace ft {
+namespace {
+
+ExpertShape shape_of(const ExpertSource& source) {
+  return {.format = source.gate.format,
+          .d_model = source.gate.cols,
+          .d_expert = source.gate.rows,
+          .has_bias = source.gate.bias.data != nullptr};
+}
+
+void check_alike(const ExpertSource& source, const ExpertShape& shape) {
+  for (const MatrixSource* m : {&source.gate, &source.up, &source.down}) {
+    if (m->format == shape.format && (m->bias.data != nullptr) == shape.has_bias) continue;
+    unsupported("{} is stored as {}{}, other experts as {}{}; experts of several formats in one model are not supported",
+                m->name, name_of(m->format), m->bias.data != nullptr ? " with bias" : "", name_of(shape.format),
+                shape.has_bias ? " with bias" : "");
+  }
+}
+
+}  // namespace
+
+ExpertBank::ExpertBank(std::vector<ExpertSource> sources, int64_t n_experts)
+    : sources_(std::move(sources)), n_experts_(n_experts) {
+  if (sources_.empty()) return;
+  n_layers_ = static_cast<int64_t>(sources_.size()) / n_experts;
+  const ExpertShape shape = shape_of(sources_.front());
+  for (const ExpertSource& source : sources_) check_alike(source, shape);
+  layout_ = ExpertLayout(shape);
+}
+
+void ExpertBank::fill(Team& team, const std::function<void(uint64_t)>& on_progress) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kInterval = std::chrono::milliseconds(200);
+  buffer_ = Buffer(n_bytes());
+  auto* records = reinterpret_cast<uint8_t*>(buffer_.data());
+  const uint64_t record_bytes = layout_.record_bytes();
+  std::atomic<uint64_t> done_bytes = 0;
+  Clock::time_point next = Clock::now() + kInterval;
+  team.run(static_cast<int64_t>(sources_.size()), 1, [&](int64_t begin, int64_t end, int member) {
+    for (int64_t i = begin; i < end; ++i) {
+      fill_record(sources_[static_cast<size_t>(i)], records + static_cast<uint64_t>(i) * record_bytes);
+      done_bytes += record_bytes;
+    }
+    if (member == 0 && on_progress && Clock::now() >= next) {
+      on_progress(done_bytes);
+      next = Clock::now() + kInterval;
+    }
+  });
+  sources_ = {};
+}
+
+void ExpertBank::fill_record(const ExpertSource& source, uint8_t* record) const {
+  for (const ExpertMatrix m : {ExpertMatrix::kGate, ExpertMatrix::kUp, ExpertMatrix::kDown}) {
+    const MatrixSource& from = m == ExpertMatrix::kGate ? source.gate : m == ExpertMatrix::kUp ? source.up : source.down;
+    std::memcpy(record + ExpertLayout::factor_offset(m), &from.factor, sizeof(float));
+    copy_codes(from, record + layout_.codes_offset(m), layout_.matrix(record, m).row_bytes);
+    if (from.scales != nullptr) copy_scales(from, record + layout_.scales_offset(m));
+    if (from.bias.data == nullptr) continue;
+    for (int64_t n = 0; n < from.rows; ++n) {
+      const float value = value_at(from.bias, n);
+      std::memcpy(record + layout_.bias_offset(m) + sizeof(float) * static_cast<uint64_t>(n), &value, sizeof(float));
+    }
+  }
+}
+
+}  // namespace ft

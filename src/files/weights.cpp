@@ -1,0 +1,367 @@
+#include "files/weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace ft {
+namespace {
+
+const uint8_t* bytes(const TensorEntry& tensor) {
+  return reinterpret_cast<const uint8_t*>(tensor.data);
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+[[noreturn]] void bad_tensor(const TensorEntry& tensor, const std::string& what) {
+  bad_input("{}: tensor {} ({} {}) {}", tensor.file, tensor.name, name_of(tensor.dtype),
+            shape_text(tensor.shape), what);
+}
+
+bool is_float(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
+FormatId plain_format(const TensorEntry& tensor) {
+  switch (tensor.dtype) {
+    case DType::kF32:
+      return FormatId::kF32;
+    case DType::kF16:
+      return FormatId::kF16;
+    case DType::kBF16:
+      return FormatId::kBf16;
+    default:
+      bad_tensor(
+          tensor,
+          "is not of a weight type that is known here: F32, F16, BF16, F8_E4M3 or packed 4 bit");
+  }
+}
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+Weights::Weights(const Checkpoint& checkpoint)
+    : checkpoint_(checkpoint), quantization_(quantization_of(checkpoint.config())) {
+  if (quantization_.scheme == Quantization::Scheme::kFp8Block &&
+      (quantization_.block_rows != Fp8Block::kScaleRows ||
+       quantization_.block_cols != Fp8Block::kBlock)) {
+    unsupported("{}: fp8 with blocks of {} x {} is not supported, only 128 x 128",
+                checkpoint.config().where(), quantization_.block_rows, quantization_.block_cols);
+  }
+}
+
+const TensorEntry& Weights::read(const std::string& name, const std::vector<int64_t>& shape) {
+  const TensorEntry& tensor = checkpoint_.at(name);
+  if (tensor.shape != shape)
+    bad_tensor(tensor, fmt::format("should have shape {}", shape_text(shape)));
+  read_.insert(name);
+  return tensor;
+}
+
+float Weights::scalar(const std::string& name) {
+  const TensorEntry& tensor = checkpoint_.at(name);
+  const bool is_one = tensor.shape.empty() || (tensor.shape.size() == 1 && tensor.shape[0] == 1);
+  if (!is_one || !is_float(tensor.dtype)) bad_tensor(tensor, "should be one floating-point number");
+  read_.insert(name);
+  const float value =
+      value_at({.name = name, .data = bytes(tensor), .dtype = tensor.dtype, .step = 0}, 0);
+  if (!std::isfinite(value) || value <= 0)
+    bad_tensor(tensor, fmt::format("is {}, not a positive scale", value));
+  return value;
+}
+
+MatrixSource Weights::find_fp8(const std::string& module, const TensorEntry& weight, int64_t rows,
+                               int64_t cols) {
+  const std::string name = has(module + ".weight_scale_inv") ? module + ".weight_scale_inv"
+                           : has(module + ".scale")          ? module + ".scale"
+                                                             : module + ".weight_scale_inv";
+  const int64_t n_cols = ceil_div(cols, Fp8Block::kBlock);
+  const TensorEntry& scale = read(name, {ceil_div(rows, Fp8Block::kScaleRows), n_cols});
+  if (!is_float(scale.dtype) && scale.dtype != DType::kF8E8M0)
+    bad_tensor(scale, "should be F32, BF16 or F8_E8M0");
+  return {.name = weight.name,
+          .format = FormatId::kFp8Block,
+          .rows = rows,
+          .cols = cols,
+          .codes = bytes(weight),
+          .row_step = cols,
+          .scales = bytes(scale),
+          .scale_dtype = scale.dtype,
+          .scale_step = n_cols * static_cast<int64_t>(size_of(scale.dtype))};
+}
+
+MatrixSource Weights::find_nvfp4(const std::string& module, const TensorEntry& weight, int64_t rows,
+                                 int64_t cols) {
+  if (cols % Nvfp4::kBlock != 0)
+    bad_tensor(weight, fmt::format("has {} columns, not a multiple of 16", cols));
+  const TensorEntry& scale = read(module + ".weight_scale", {rows, cols / Nvfp4::kBlock});
+  if (scale.dtype != DType::kF8E4M3) bad_tensor(scale, "should be F8_E4M3");
+  const bool is_reciprocal = has(module + ".weight_global_scale");
+  const float global =
+      scalar(module + (is_reciprocal ? ".weight_global_scale" : ".weight_scale_2"));
+  return {.name = weight.name,
+          .format = FormatId::kNvfp4,
+          .rows = rows,
+          .cols = cols,
+          .codes = bytes(weight),
+          .row_step = cols / 2,
+          .scales = bytes(scale),
+          .scale_dtype = scale.dtype,
+          .scale_step = cols / Nvfp4::kBlock,
+          .factor = is_reciprocal ? 1.0f / global : global};
+}
+
+MatrixSource Weights::find_ds_fp4(const std::string& module, const TensorEntry& weight,
+                                  int64_t rows, int64_t cols) {
+  if (cols % Mxfp4::kBlock != 0)
+    bad_tensor(weight, fmt::format("has {} columns, not a multiple of 32", cols));
+  const TensorEntry& scale = read(module + ".scale", {rows, cols / Mxfp4::kBlock});
+  if (scale.dtype != DType::kF8E8M0) bad_tensor(scale, "should be F8_E8M0");
+  return {.name = weight.name,
+          .format = FormatId::kMxfp4,
+          .rows = rows,
+          .cols = cols,
+          .codes = bytes(weight),
+          .row_step = cols / 2,
+          .scales = bytes(scale),
+          .scale_dtype = scale.dtype,
+          .scale_step = cols / Mxfp4::kBlock};
+}
+
+MatrixSource Weights::find(const std::string& module, int64_t rows, int64_t cols) {
+  const std::string packed = module + ".weight_packed";
+  const std::string name = has(packed) ? packed : module + ".weight";
+  const DType dtype = checkpoint_.at(name).dtype;
+  const bool is_packed = dtype == DType::kU8 || dtype == DType::kI8;
+  const TensorEntry& weight = read(name, {rows, is_packed ? cols / 2 : cols});
+  if (dtype == DType::kF8E4M3) return find_fp8(module, weight, rows, cols);
+  if (dtype == DType::kU8) return find_nvfp4(module, weight, rows, cols);
+  if (dtype == DType::kI8) return find_ds_fp4(module, weight, rows, cols);
+  return {.name = name,
+          .format = plain_format(weight),
+          .rows = rows,
+          .cols = cols,
+          .codes = bytes(weight),
+          .row_step = cols * static_cast<int64_t>(size_of(dtype))};
+}
+
+void Weights::check_scheme(const std::string& module, FormatId format, bool is_expert) const {
+  using Scheme = Quantization::Scheme;
+  const Scheme scheme = quantization_.scheme;
+  const bool is_plain =
+      format == FormatId::kF32 || format == FormatId::kF16 || format == FormatId::kBf16;
+  if (is_plain) {
+    // Published configurations do not list every module that keeps its type, but experts are what
+    // quantisation is for.
+    const bool is_free = scheme == Scheme::kNone || !is_expert || quantization_.is_ignored(module);
+    if (is_free) return;
+  }
+  const bool fits = (scheme == Scheme::kFp8Block &&
+                     (format == FormatId::kFp8Block || format == FormatId::kMxfp4)) ||
+                    (scheme == Scheme::kNvfp4 && format == FormatId::kNvfp4) ||
+                    (scheme == Scheme::kMxfp4 && format == FormatId::kMxfp4);
+  if (fits && !quantization_.is_ignored(module)) return;
+  constexpr std::string_view kNames[] = {"no quantisation", "fp8 in blocks", "nvfp4", "mxfp4"};
+  bad_input(
+      "{}: {} is stored as {}, but the configuration declares {}{}; the file and its config.json "
+      "do not belong together",
+      checkpoint_.folder().string(), module, name_of(format), kNames[static_cast<int>(scheme)],
+      quantization_.is_ignored(module) ? " and excepts this module" : "");
+}
+
+WeightView Weights::dense(const std::string& module, int64_t rows, int64_t cols) {
+  const MatrixSource source = find(module, rows, cols);
+  check_scheme(module, source.format, false);
+  WeightView view = {.format = source.format,
+                     .rows = rows,
+                     .cols = cols,
+                     .codes = source.codes,
+                     .row_bytes = source.row_step,
+                     .factor = source.factor};
+  if (source.scales != nullptr) {
+    view.scale_row_bytes = blocks_of(source.format, cols) * scale_bytes_of(source.format);
+    const auto n_bytes =
+        static_cast<size_t>(scale_rows_of(source.format, rows) * view.scale_row_bytes);
+    std::vector<float> scales(n_bytes / sizeof(float) + 1);
+    copy_scales(source, reinterpret_cast<uint8_t*>(scales.data()));
+    // Byte scales are read where they are mapped: only checked here.
+    view.scales = scale_bytes_of(source.format) == 1
+                      ? source.scales
+                      : reinterpret_cast<const uint8_t*>(keep(std::move(scales)));
+  }
+  count(view.format, rows * cols, bytes_of(view));
+  return view;
+}
+
+MatrixSource Weights::expert(const std::string& module, int64_t rows, int64_t cols) {
+  MatrixSource source = find(module, rows, cols);
+  check_scheme(module, source.format, true);
+  return source;
+}
+
+MatrixSource Weights::stacked_expert(const std::string& base, const StackedRows& which,
+                                     int64_t rows, int64_t cols) {
+  MatrixSource source = {.rows = rows, .cols = cols};
+  if (has(base + "_blocks")) {
+    if (cols % Mxfp4::kBlock != 0)
+      bad_input("{}_blocks: {} columns, not a multiple of 32", base, cols);
+    const int64_t n_blocks = cols / Mxfp4::kBlock;
+    const TensorEntry& blocks =
+        read(base + "_blocks", {which.n_experts, which.n_rows, n_blocks, kChunkBytes});
+    const TensorEntry& scales = read(base + "_scales", {which.n_experts, which.n_rows, n_blocks});
+    if (blocks.dtype != DType::kU8) bad_tensor(blocks, "should be U8");
+    if (scales.dtype != DType::kU8 && scales.dtype != DType::kF8E8M0)
+      bad_tensor(scales, "should be U8 or F8_E8M0");
+    const int64_t row = which.expert * which.n_rows + which.first_row;
+    source.name = blocks.name;
+    source.format = FormatId::kMxfp4;
+    source.codes = bytes(blocks) + row * n_blocks * kChunkBytes;
+    source.row_step = which.row_step * n_blocks * kChunkBytes;
+    source.scales = bytes(scales) + row * n_blocks;
+    source.scale_dtype = DType::kF8E8M0;
+    source.scale_step = which.row_step * n_blocks;
+  } else {
+    const TensorEntry& all = read(base, {which.n_experts, cols, which.n_rows});
+    const auto size = static_cast<int64_t>(size_of(all.dtype));
+    source.name = all.name;
+    source.format = plain_format(all);
+    source.codes = bytes(all) + (which.expert * cols * which.n_rows + which.first_row) * size;
+    source.row_step = which.row_step * size;
+    source.value_step = which.n_rows * size;
+  }
+  check_scheme(base, source.format, true);
+  const TensorEntry& bias = read(base + "_bias", {which.n_experts, which.n_rows});
+  if (!is_float(bias.dtype)) bad_tensor(bias, "should be F32, F16 or BF16");
+  const auto size = static_cast<int64_t>(size_of(bias.dtype));
+  source.bias = {.name = bias.name,
+                 .data = bytes(bias) + (which.expert * which.n_rows + which.first_row) * size,
+                 .dtype = bias.dtype,
+                 .step = which.row_step * size};
+  return source;
+}
+
+const float* Weights::vector(const std::string& name, int64_t n) {
+  const TensorEntry& tensor = read(name, {n});
+  if (!is_float(tensor.dtype)) bad_tensor(tensor, "should be F32, F16 or BF16");
+  count(plain_format(tensor), n, tensor.n_bytes);
+  const VectorSource source = {.name = name,
+                               .data = bytes(tensor),
+                               .dtype = tensor.dtype,
+                               .step = static_cast<int64_t>(size_of(tensor.dtype))};
+  std::vector<float> values(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) values[static_cast<size_t>(i)] = value_at(source, i);
+  return keep(std::move(values));
+}
+
+void Weights::count(FormatId format, int64_t n_values, uint64_t n_bytes) {
+  Tally& tally = tally_[format];
+  tally.n_values += static_cast<uint64_t>(n_values);
+  tally.n_bytes += n_bytes;
+}
+
+const float* Weights::keep(std::vector<float> values) {
+  kept_.push_back(std::move(values));
+  return kept_.back().data();
+}
+
+void Weights::ignore(std::string_view name) {
+  ignored_.emplace_back(name);
+}
+
+void Weights::check_all_read() const {
+  const auto is_ignored = [&](const std::string& name) {
+    for (const char* suffix :
+         {".inv_freq", ".input_scale", ".input_global_scale", ".k_scale", ".v_scale"}) {
+      if (name.ends_with(suffix)) return true;
+    }
+    return std::any_of(ignored_.begin(), ignored_.end(), [&](const std::string& pattern) {
+      return pattern.ends_with('*')
+                 ? name.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1))
+                 : name == pattern;
+    });
+  };
+  std::vector<std::string> unread;
+  for (const TensorEntry& tensor : checkpoint_.tensors()) {
+    if (!read_.contains(tensor.name) && !is_ignored(tensor.name)) unread.push_back(tensor.name);
+  }
+  if (unread.empty()) return;
+  const size_t n_shown = std::min<size_t>(unread.size(), 5);
+  bad_input(
+      "{}: {} tensors belong to no part of this architecture, so its result would be wrong without "
+      "them: {}{}",
+      checkpoint_.folder().string(), unread.size(),
+      fmt::join(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(n_shown), ", "),
+      unread.size() > n_shown ? ", ..." : "");
+}
+
+float value_at(const VectorSource& source, int64_t i) {
+  const uint8_t* at = source.data + i * source.step;
+  switch (source.dtype) {
+    case DType::kF32:
+      return load<float>(at);
+    case DType::kF16:
+      return f16_to_f32(load<uint16_t>(at));
+    case DType::kBF16:
+      return bf16_to_f32(load<uint16_t>(at));
+    case DType::kF8E8M0:
+      return *at == 255 ? std::nanf("") : e8m0_to_f32(*at);
+    default:
+      bad_input("{}: {} where a float type is needed", source.name, name_of(source.dtype));
+  }
+}
+
+void copy_codes(const MatrixSource& source, uint8_t* to, int64_t row_bytes) {
+  const int64_t n_bytes = row_bytes_of(source.format, source.cols);
+  const int64_t value_bytes = n_bytes / std::max<int64_t>(source.cols, 1);
+  for (int64_t n = 0; n < source.rows; ++n) {
+    uint8_t* row = to + n * row_bytes;
+    const uint8_t* from = source.codes + n * source.row_step;
+    if (source.value_step == 0) {
+      std::memcpy(row, from, static_cast<size_t>(n_bytes));
+    } else {
+      for (int64_t k = 0; k < source.cols; ++k) {
+        std::memcpy(row + k * value_bytes, from + k * source.value_step,
+                    static_cast<size_t>(value_bytes));
+      }
+    }
+    std::memset(row + n_bytes, 0, static_cast<size_t>(row_bytes - n_bytes));
+  }
+}
+
+void copy_scales(const MatrixSource& source, uint8_t* to) {
+  const int64_t n_rows = scale_rows_of(source.format, source.rows);
+  const int64_t n_blocks = blocks_of(source.format, source.cols);
+  const int64_t size = scale_bytes_of(source.format);
+  for (int64_t r = 0; r < n_rows; ++r) {
+    const uint8_t* from = source.scales + r * source.scale_step;
+    const VectorSource floats = {.name = source.name,
+                                 .data = from,
+                                 .dtype = source.scale_dtype,
+                                 .step = static_cast<int64_t>(size_of(source.scale_dtype))};
+    for (int64_t b = 0; b < n_blocks; ++b, to += size) {
+      bool is_good = true;
+      if (size == 1) {
+        *to = from[b];
+        is_good = source.scale_dtype == DType::kF8E8M0 ? from[b] != 255 : from[b] < 0x7F;
+      } else {
+        const float value = value_at(floats, b);
+        std::memcpy(to, &value, sizeof(value));
+        is_good = std::isfinite(value) && value >= 0;
+      }
+      if (!is_good) {
+        bad_input(
+            "the scale of {} at row {}, block {} is NaN, infinite or negative; the file is damaged",
+            source.name, r, b);
+      }
+    }
+  }
+}
+
+}  // namespace ft

@@ -1,0 +1,62 @@
+#include "kernels/cpu/select.h"
+
+#include <array>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "kernels/ops.h"
+
+namespace ft {
+
+namespace cpu_scalar {
+const Ops& ops(bool exact);
+}
+namespace cpu_avx2 {
+const Ops& ops(bool exact);
+}
+namespace cpu_avx512 {
+const Ops& ops(bool exact);
+}
+
+namespace {
+
+struct Isa {
+  std::string_view name;
+  bool (*is_possible)();  // by CPU and operating system
+  const Ops& (*ops)(bool exact);
+};
+
+// Best first.
+const std::array<Isa, 3> kIsas = {{
+    {"avx512",
+     [] {
+       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("fma") != 0;
+     },
+     cpu_avx512::ops},
+    {"avx2", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") != 0; }, cpu_avx2::ops},
+    {"scalar", [] { return true; }, cpu_scalar::ops},
+}};
+
+}  // namespace
+
+std::vector<std::string> available_isas() {
+  std::vector<std::string> names;
+  for (const Isa& isa : kIsas) {
+    if (isa.is_possible()) names.emplace_back(isa.name);
+  }
+  return names;
+}
+
+const Ops& cpu_ops(std::string_view isa, bool exact) {
+  const char* forced = std::getenv("FT_ISA");
+  if (isa == "auto" && forced != nullptr && *forced != '\0') isa = forced;
+  for (const Isa& row : kIsas) {
+    if (row.is_possible() && (isa == "auto" || isa == row.name)) return row.ops(exact);
+  }
+  bad_input("instruction set '{}' is not possible here; this machine and this build can run: {}", isa,
+            fmt::join(available_isas(), ", "));
+}
+
+}  // namespace ft

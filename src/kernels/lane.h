@@ -1,0 +1,25 @@
+// A place to compute: one device's table of operations, its threads and its scratch memory.
+#pragma once
+
+#include <cstdint>
+
+#include "device/arena.h"
+#include "tensor/weight.h"
+
+namespace ft {
+
+struct Ops;
+class Team;
+
+struct Lane {
+  const Ops* ops = nullptr;
+  Team* team = nullptr;
+  Arena* arena = nullptr;
+};
+
+/// Scratch rows from the lane's arena, not initialised. [rows, cols]
+inline TensorView scratch(Lane& lane, int64_t rows, int64_t cols) {
+  return {.data = lane.arena->alloc<float>(rows * cols), .rows = rows, .cols = cols, .stride = cols};
+}
+
+}  // namespace ft

@@ -1,0 +1,57 @@
+// What the engine knows of a model: its sizes, and one call that turns a batch into logits.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "experts/expert_bank.h"
+#include "files/weights.h"
+#include "nn/step.h"
+
+namespace ft {
+
+struct ModelCard {
+  std::string architecture;
+  std::string attention;  // one line, for people
+  int64_t n_vocab = 0;
+  int64_t d_model = 0;
+  int64_t n_layers = 0;
+  int64_t n_moe_layers = 0;
+  int64_t n_shared_experts = 0;
+  int64_t n_context = 0;  // longest sequence that the model declares
+  RouterSpec router;      // of the layers with experts
+  KvShape kv;             // is_f32 as the caller wishes
+  uint64_t n_params = 0;
+  uint64_t n_active_params = 0;  // that one token uses
+  uint64_t dense_bytes = 0;      // all but routed experts
+  uint64_t step_bytes = 0;       // that one decode step reads: dense weights without the embedding, active experts
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  const ModelCard& card() const { return card_; }
+  const Weights& weights() const { return *weights_; }
+  void set_kv_f32(bool is_f32) { card_.kv.is_f32 = is_f32; }
+  ExpertBank& bank() { return *bank_; }
+  const ExpertBank& bank() const { return *bank_; }
+
+  /// Sizes what depends on the longest sequence that will be run.
+  virtual void prepare(int64_t n_context) = 0;
+
+  /// Bytes of scratch that forward() takes at most for n_rows rows in a context of n_context.
+  virtual uint64_t scratch_bytes(int64_t n_rows, int64_t n_context, int n_threads) const = 0;
+
+  /// logits: [batch.n_logit_rows, n_vocab]
+  virtual void forward(const Step& step, const TensorView& logits) = 0;
+
+ protected:
+  ModelCard card_;
+  std::unique_ptr<Weights> weights_;
+  std::unique_ptr<ExpertBank> bank_;
+};
+
+}  // namespace ft

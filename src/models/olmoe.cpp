@@ -1,0 +1,24 @@
+// OLMoE: norms over all heads of queries and keys at once, optional clipping of projections, softmax router.
+#include "models/shared_pieces.h"
+
+namespace ft {
+
+std::unique_ptr<Model> build_olmoe(const Checkpoint& checkpoint) {
+  DecoderBuilder b(checkpoint);
+  const Config& config = b.config();
+  const RopeSpec rope = b.rope(b.sizes().d_head);
+  const int64_t d_expert = b.size({"intermediate_size"}, 1, 1 << 20);
+  const bool has_bias = config.flag({"attention_bias"}, false);
+  const auto clip = static_cast<float>(config.number({"clip_qkv"}, 0));
+  RouterSpec router = b.router(Scoring::kSoftmax);
+  router.renormalise = config.flag({"norm_topk_prob"}, false);
+  for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {
+    const GqaOptions options = {.qkv_bias = has_bias, .o_bias = has_bias, .qk_norm = QkNorm::kAll, .clip = clip};
+    const std::string block = DecoderBuilder::layer_prefix(layer) + "mlp";
+    GqaLayer attention = b.gqa(layer, rope, options);
+    b.add_layer(layer, attention, MoeBlock{.experts = b.experts(block, router, d_expert), .shared = {}, .shared_gate = {}});
+  }
+  return b.finish("olmoe", describe_gqa(b.sizes()));
+}
+
+}  // namespace ft

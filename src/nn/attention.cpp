@@ -1,0 +1,56 @@
+#include "nn/attention.h"
+
+namespace ft {
+namespace {
+
+void normalise(Lane& lane, const GqaSpec& spec, const TensorView& x, const float* weight) {
+  if (spec.qk_norm == QkNorm::kNone) return;
+  const int64_t d = spec.qk_norm == QkNorm::kHead ? spec.d_head : x.cols;
+  lane.ops->norm(lane, {.x = x, .y = x, .weight = weight, .d = d, .eps = spec.eps});
+}
+
+}  // namespace
+
+void attend(const Step& step, const GqaLayer& layer, const float* cos_sin, const TensorView& x,
+            const TensorView& residual) {
+  Lane& lane = step.lane;
+  const Ops& ops = *lane.ops;
+  const GqaSpec& spec = layer.spec;
+  const RowPositions& rows = step.batch.rows;
+  const Arena::Scope scope(*lane.arena);
+  const TensorView q = scratch(lane, x.rows, spec.n_heads * spec.d_head);
+  const TensorView k = scratch(lane, x.rows, spec.n_kv_heads * spec.d_head);
+  const TensorView v = scratch(lane, x.rows, spec.n_kv_heads * spec.d_head);
+  ops.linear(lane, {.w = layer.q, .x = x, .y = q, .bias = layer.q_bias});
+  ops.linear(lane, {.w = layer.k, .x = x, .y = k, .bias = layer.k_bias});
+  ops.linear(lane, {.w = layer.v, .x = x, .y = v, .bias = layer.v_bias});
+  normalise(lane, spec, q, layer.q_norm);
+  normalise(lane, spec, k, layer.k_norm);
+  if (spec.clip > 0) {
+    for (const TensorView& t : {q, k, v}) ops.clamp(lane, {.x = t, .limit = spec.clip});
+  }
+  RopeArgs rope = {.x = q,
+                   .n_heads = spec.n_heads,
+                   .d_head = spec.d_head,
+                   .d_rotary = layer.rope.d_rotary,
+                   .is_interleaved = layer.rope.is_interleaved,
+                   .cos_sin = cos_sin,
+                   .positions = rows.positions};
+  ops.rope(lane, rope);
+  rope.x = k;
+  rope.n_heads = spec.n_kv_heads;
+  ops.rope(lane, rope);
+  const KvLayer kv = step.kv.layer(layer.index);
+  ops.store_kv(lane, {.kv = kv, .rows = rows, .k = k, .v = v});
+  ops.attention(lane, {.kv = kv,
+                       .rows = rows,
+                       .q = q,
+                       .out = q,
+                       .n_heads = spec.n_heads,
+                       .scale = spec.scale,
+                       .window = spec.window,
+                       .sinks = layer.sinks});
+  ops.linear(lane, {.w = layer.o, .x = q, .y = residual, .bias = layer.o_bias, .accumulate = true});
+}
+
+}  // namespace ft

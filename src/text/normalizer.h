@@ -1,0 +1,50 @@
+// The normalisers of a tokenizer.json, as a flat list of steps.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "text/pattern.h"
+#include "text/unicode.h"
+
+namespace ft {
+
+/// Text of which each byte knows whether it may be part of a special token.
+struct MarkedText {
+  std::string text;
+  std::string marks;  // a byte for each of `text`: 1 if it may, 0 if not; empty if all may
+
+  bool may_be_special(size_t begin, size_t end) const;
+  MarkedText part(size_t begin, size_t end) const;
+};
+
+struct NormaliseForm {
+  NormalForm form;
+};
+struct NormaliseReplace {
+  Pattern pattern;
+  std::string content;
+};
+struct NormalisePrepend {
+  std::string prefix;
+};
+struct NormaliseStrip {
+  bool left;
+  bool right;
+};
+struct NormaliseLowercase {};
+struct NormaliseStripAccents {};
+struct NormaliseNmt {};        // drops control characters, makes all kinds of blanks a space
+struct NormaliseByteLevel {};  // spells each byte by a character
+
+using NormaliserStep =
+    std::variant<NormaliseForm, NormaliseReplace, NormalisePrepend, NormaliseStrip,
+                 NormaliseLowercase, NormaliseStripAccents, NormaliseNmt, NormaliseByteLevel>;
+
+/// Applies the steps in order. What a step makes of several bytes may be special only where all of
+/// them may.
+MarkedText normalise(const std::vector<NormaliserStep>& steps, MarkedText text);
+
+}  // namespace ft

@@ -1,0 +1,138 @@
+// What holds for the program as a whole: help, version, errors and their status.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "cli/command.h"
+#include "tests/cli/process.h"
+
+namespace ft::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(Program, VersionIsTheProjectsVersion) {
+  EXPECT_EQ(run({"--version"}).out, std::string("ft ") + kVersion + "\n");
+  EXPECT_THAT(read_file(FT_SOURCE_DIR "/CMakeLists.txt"),
+              HasSubstr(std::string("VERSION ") + kVersion + " "));
+}
+
+TEST(Program, HelpListsEveryCommandAndEachHasItsOwn) {
+  const Outcome help = run({"--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const Command& command : commands()) {
+    EXPECT_THAT(help.out, HasSubstr(std::string("\n  ") + command.name + " "));
+    const Outcome own = run({command.name, "--help"});
+    EXPECT_EQ(own.status, 0) << command.name;
+    EXPECT_THAT(own.out, HasSubstr("--model")) << command.name;
+    EXPECT_EQ(own.err, "");
+  }
+}
+
+TEST(Program, MistakesOnTheCommandLineHaveStatusTwoAndAHint) {
+  const std::vector<std::vector<std::string>> mistakes{
+      {},
+      {"fly"},
+      {"--fly"},
+      {"run", "--fly", "x"},
+      {"run", "--top-p", "2", "x"},
+      {"run", "--top-p", "nan", "x"},
+      {"run", "--temperature", "-1", "x"},
+      {"run", "--seed", "-1", "x"},
+      {"run", "--seed", "1.5", "x"},
+      {"run", "--max-tokens", "0", "x"},
+      {"run", "--max-tokens", "99999999999999999999", "x"},
+      {"run", "--threads", "0", "x"},
+      {"run", "--threads", "2x", "x"},
+      {"run", "--context", "0", "x"},
+      {"run", "--kv-dtype", "fp8", "x"},
+      {"run", "--exact", "--kv-dtype", "bf16", "x"},
+      {"run", "--greedy", "--temperature", "1", "x"},
+      {"run", "--greedy", "--top-p", "0.5", "x"},
+      {"run", "--temperature", "0", "--top-k", "4", "x"},
+      {"run", "--raw", "--system", "Be brief.", "x"},
+      {"run", "--raw", "--no-think", "x"},
+      {"run", "--no-special", "x"},
+      {"run", "--stop", "", "x"},
+      {"run", "--seed", "1", "--seed", "2", "x"},
+      {"run", ""},
+      {"run"},
+      {"logits"},
+      {"logits", "--tokens", "1", "--tokens-file", "x"},
+      {"logits", "--tokens", "1", "--greedy", "0"},
+      {"tokenize", "--template", "--no-special", "x"},
+      {"tokenize", "--threads", "1", "x"},
+      {"inspect", "a", "b"},
+      {"inspect", "a", "--model", "b"},
+  };
+  for (const auto& arguments : mistakes) {
+    const Outcome outcome = run(arguments);
+    const std::string what = testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.status, 2) << what << outcome.err;
+    EXPECT_THAT(outcome.err, StartsWith("ft: error: ")) << what;
+    EXPECT_THAT(outcome.err, HasSubstr("--help`")) << what;
+    EXPECT_EQ(outcome.out, "") << what;
+  }
+}
+
+TEST(Program, AnUnknownCommandNamesThoseThatThereAre) {
+  const std::string text = run({"fly"}).err;
+  for (const Command& command : commands()) EXPECT_THAT(text, HasSubstr(command.name));
+}
+
+TEST(Program, TheDemoModelIsFoundOrThePlacesAreNamed) {
+  Folder folder;
+  const Outcome outcome = run(Run{.arguments = {"tokenize", "x"},
+                                  .input = "",
+                                  .environment = {{"FT_DEMO_MODEL", folder.path()}}});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(folder.path()));
+  // A copy of the program far away from any model finds none, and says where it looked.
+  const std::string copy = folder.path() + "/bin/ft";
+  const std::string command = "mkdir " + folder.path() + "/bin && cp " FT_PROGRAM " " + copy + " && env -u " +
+                              "FT_DEMO_MODEL " + copy + " tokenize x 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), pipe));
+  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 2);
+  EXPECT_THAT(text, HasSubstr(folder.path() + "/share/freetoken/models/demo"));
+  EXPECT_THAT(text, HasSubstr("--model"));
+}
+
+TEST(Program, AModelThatIsNotThereIsNamed) {
+  for (const char* command : {"run", "tokenize"}) {
+    const Outcome outcome = run({command, "--model", "/no/such/folder", "x"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("/no/such/folder"));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("internal")));
+  }
+}
+
+TEST(Program, AFullDiskIsAnErrorAndAClosedPipeIsNone) {
+  FILE* pipe = popen(FT_PROGRAM " --help 2>&1 >/dev/full", "r");
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), pipe));
+  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 2);
+  EXPECT_THAT(text, HasSubstr("standard output"));
+
+  // bash reports the first command's status; the trap makes it start with SIGPIPE ignored.
+  for (const std::string trap : {"", "trap \"\" PIPE; "}) {
+    const std::string line = trap + "{ sleep 0.2; " FT_PROGRAM " --help; echo \"status $?\" >&2; } | true";
+    pipe = popen(("bash -c '" + line + "' 2>&1").c_str(), "r");
+    text.resize(4096);
+    text.resize(std::fread(text.data(), 1, text.size(), pipe));
+    pclose(pipe);
+    EXPECT_EQ(text, "status 141\n") << trap;
+  }
+}
+
+}  // namespace
+}  // namespace ft::test

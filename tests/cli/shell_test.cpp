@@ -1,0 +1,153 @@
+// `ft shell` from a pipe and on a terminal.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "tests/cli/process.h"
+
+namespace ft::test {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kAnswer = "A tower with a light that gives warning of shoals to passing ships.";
+
+Outcome chat(const std::string& lines, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments{"shell", "--greedy"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run(arguments, lines);
+}
+
+TEST(Shell, AnswersEachLineAndNothingElse) {
+  const Outcome outcome = chat("What is a lighthouse?\n/reset\nWhat is a lighthouse?");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, std::string(kAnswer) + "\n" + kAnswer + "\n");
+}
+
+TEST(Shell, TheConversationIsKeptAndItsTokensAreReused) {
+  const Outcome outcome = chat("What is a lighthouse?\nWhat is an expert?\n/stats\n/reset\n/stats\n");
+  EXPECT_THAT(outcome.out, HasSubstr(" reused)"));
+  EXPECT_THAT(outcome.out, HasSubstr(" tokens/s"));
+}
+
+TEST(Shell, MultiLineMessagesAreOneMessage) {
+  const std::string joined = run({"run", "--greedy"}, "What is\na lighthouse?").out;
+  EXPECT_EQ(chat("What is\\\na lighthouse?\n").out, joined);
+  EXPECT_EQ(chat("\"\"\"What is\na lighthouse?\"\"\"\n").out, joined);
+  EXPECT_EQ(chat("\"\"\"\nWhat is\na lighthouse?\"\"\"\n").out, joined);
+  EXPECT_EQ(chat("What is\\\na lighthouse?").out, joined);
+}
+
+TEST(Shell, Commands) {
+  EXPECT_THAT(chat("/help\n").out, AllOf(HasSubstr("/reset"), HasSubstr("/think"), HasSubstr("/quit")));
+  EXPECT_EQ(chat("/quit\nWhat is a lighthouse?\n").out, "");
+  EXPECT_THAT(chat("/dance\n").out, HasSubstr("unknown command /dance"));
+  EXPECT_THAT(chat("/reset now\n").out, HasSubstr("/reset takes no words"));
+  EXPECT_THAT(chat("/think on\n").out, HasSubstr("no switch"));
+  EXPECT_THAT(chat("/stats\n").out, HasSubstr("no answer yet"));
+  EXPECT_EQ(chat("\n  \n\n").out, "");
+}
+
+TEST(Shell, ThinkingIsAVariableOfTheTemplate) {
+  Folder folder;
+  const std::string model = folder.path() + "/m";
+  copy_demo(model, {{"chat_template.jinja",
+                     "{% if enable_thinking is defined and not enable_thinking %}<|im_start|>user\n"
+                     "What is a lighthouse?{% else %}<|im_start|>user\n{{ messages[0].content }}{% endif %}"
+                     "<|im_end|>\n<|im_start|>assistant\n"}});
+  const Outcome outcome =
+      chat("/think\n/think off\n/think\nx\n/think maybe\n", {"--model", model});
+  EXPECT_EQ(outcome.out, std::string("thinking is as the template has it\nthinking is off\n") + kAnswer +
+                             "\n/think on or /think off, not 'maybe'\n");
+}
+
+TEST(Shell, AMessageThatFailsIsTakenBack) {
+  const Outcome outcome =
+      chat("caf\xe9\n" + std::string(4000, 'x') + "\nWhat is a lighthouse?\n", {"--context", "64"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, std::string(kAnswer) + "\n");
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("UTF-8"), HasSubstr("64")));
+}
+
+class ShellOnATerminal : public testing::Test {
+ protected:
+  Run shell(std::vector<std::string> more = {}) {
+    Run run{.arguments = {"shell", "--greedy"},
+            .input = "",
+            .environment = {{"XDG_STATE_HOME", folder_.path() + "/state"}, {"TERM", "xterm"}}};
+    run.arguments.insert(run.arguments.end(), more.begin(), more.end());
+    return run;
+  }
+  std::string history() { return folder_.path() + "/state/freetoken/history"; }
+
+  Folder folder_;
+};
+
+TEST_F(ShellOnATerminal, ChatsKeepsAHistoryAndEndsWithCtrlD) {
+  {
+    Terminal terminal(shell());
+    ASSERT_TRUE(terminal.wait_for("> ")) << terminal.screen();
+    terminal.type("What is a lighthouse?\r");
+    ASSERT_TRUE(terminal.wait_for(kAnswer)) << terminal.screen();
+    ASSERT_TRUE(terminal.wait_for("> "));
+    terminal.type("\x04");
+    EXPECT_EQ(terminal.wait_for_end(), 0) << terminal.screen();
+  }
+  EXPECT_THAT(read_file(history()), HasSubstr("lighthouse"));
+  struct stat status{};
+  ASSERT_EQ(stat(history().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+
+  Terminal terminal(shell());
+  ASSERT_TRUE(terminal.wait_for("> "));
+  terminal.type("\x10\r");  // Ctrl-P: the line before, from the last start
+  EXPECT_TRUE(terminal.wait_for(kAnswer)) << terminal.screen();
+}
+
+TEST_F(ShellOnATerminal, CtrlCDropsTheLineAndStopsTheAnswerButNotTheShell) {
+  Run run = shell({"--exact", "--isa", "scalar", "--max-tokens", "1500"});
+  run.arguments[1] = "--temperature=3";
+  Folder folder;
+  // No stop token, so that an answer lasts.
+  const std::string model = folder.path() + "/m";
+  copy_demo(model, {{"generation_config.json", ""},
+                    {"tokenizer_config.json", "{}"},
+                    {"config.json", [] {
+                       std::string config = read_file(kDemo + "/config.json");
+                       return config.replace(config.find("\"eos_token_id\": 2"), 17, "\"eos_token_id\": null");
+                     }()}});
+  run.arguments.insert(run.arguments.end(), {"--model", model});
+  Terminal terminal(run);
+  ASSERT_TRUE(terminal.wait_for("> ")) << terminal.screen();
+  terminal.type("half a line");
+  ASSERT_TRUE(terminal.wait_for("half a line"));
+  terminal.type("\x03");
+  ASSERT_TRUE(terminal.wait_for("> ")) << terminal.screen();
+  terminal.type("/stats\r");
+  ASSERT_TRUE(terminal.wait_for("no answer yet")) << terminal.screen();
+  ASSERT_TRUE(terminal.wait_for("> "));
+  terminal.type("Speak.\r");
+  ASSERT_TRUE(terminal.wait_for("Speak.\r\n"));
+  ASSERT_TRUE(terminal.wait_for(" ")) << terminal.screen();
+  terminal.type("\x03");
+  ASSERT_TRUE(terminal.wait_for(" ...\r\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.wait_for("> "));
+  terminal.type("/quit\r");
+  EXPECT_EQ(terminal.wait_for_end(), 0) << terminal.screen();
+}
+
+TEST_F(ShellOnATerminal, TypedCharactersOutsideAsciiArrive) {
+  Terminal terminal(shell());
+  ASSERT_TRUE(terminal.wait_for("> "));
+  terminal.type("/caf\xc3\xa9\r");
+  EXPECT_TRUE(terminal.wait_for("unknown command /caf\xc3\xa9;")) << terminal.screen();
+}
+
+}  // namespace
+}  // namespace ft::test

@@ -1,0 +1,53 @@
+#include "engine/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "models/registry.h"
+
+namespace ft {
+namespace {
+
+struct Opened {
+  Checkpoint checkpoint = Checkpoint::open(std::string(FT_SOURCE_DIR) + "/fixtures/qwen3_moe");
+  std::unique_ptr<Model> model = open_model(checkpoint);
+};
+
+TEST(Placement, PartsAddUp) {
+  const Opened o;
+  const Placement p = plan_placement(*o.model, {.n_context = 100, .n_prefill_rows = 16, .n_threads = 2});
+  EXPECT_EQ(p.n_context, 100);
+  EXPECT_EQ(p.bank_bytes, o.model->bank().n_bytes());
+  EXPECT_EQ(p.kv_bytes, 128 * kv_bytes_per_token(o.model->card().kv));
+  EXPECT_EQ(p.total_bytes(), p.bank_bytes + p.dense_bytes + p.kv_bytes + p.scratch_bytes);
+}
+
+TEST(Placement, WithoutAWishTheContextIsTheModelsUpToADefault) {
+  const Opened o;
+  EXPECT_EQ(plan_placement(*o.model, {.n_prefill_rows = 16}).n_context, 2048);
+}
+
+TEST(Placement, ImpossibleWishesAreRefused) {
+  const Opened o;
+  EXPECT_THROW(plan_placement(*o.model, {.n_context = 2049, .n_prefill_rows = 16}), Error);
+  EXPECT_THROW(plan_placement(*o.model, {.n_context = -1, .n_prefill_rows = 16}), Error);
+  EXPECT_THROW(plan_placement(*o.model, {.n_context = 16, .n_prefill_rows = 0}), Error);
+}
+
+TEST(Placement, WhatDoesNotFitIsRefusedWithTheNumbers) {
+  const Opened o;
+  const Placement p = plan_placement(*o.model, {.n_context = 100, .n_prefill_rows = 16});
+  EXPECT_NO_THROW(check_fits(p, p.total_bytes()));
+  try {
+    check_fits(p, p.total_bytes() - 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
+    EXPECT_THAT(error.what(), testing::HasSubstr("for experts"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("available"));
+  }
+}
+
+}  // namespace
+}  // namespace ft

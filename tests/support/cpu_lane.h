@@ -1,0 +1,28 @@
+// A lane on this machine's CPU for tests: threads, scratch, and a table of operations.
+#pragma once
+
+#include <string>
+
+#include "base/team.h"
+#include "kernels/cpu/select.h"
+#include "kernels/lane.h"
+#include "kernels/ops.h"
+
+namespace ft::test {
+
+struct CpuLane {
+  explicit CpuLane(const std::string& isa, bool exact = false, int n_threads = 2)
+      : team(n_threads), arena(64 << 20), lane{.ops = &cpu_ops(isa, exact), .team = &team, .arena = &arena} {}
+
+  const Ops& ops() const { return *lane.ops; }
+
+  Team team;
+  Arena arena;
+  Lane lane;
+};
+
+inline TensorView view_of(std::vector<float>& values, int64_t rows, int64_t cols) {
+  return {.data = values.data(), .rows = rows, .cols = cols, .stride = cols};
+}
+
+}  // namespace ft::test

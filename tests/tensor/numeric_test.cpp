@@ -1,0 +1,67 @@
+// Conversions against the compiler's own types and against the definitions of the formats.
+#include "tensor/numeric.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace ft {
+namespace {
+
+TEST(Numeric, HalfEqualsTheCompilersForAllCodes) {
+  for (uint32_t code = 0; code < 0x10000; ++code) {
+    const auto bits = static_cast<uint16_t>(code);
+    const float expected = static_cast<float>(std::bit_cast<_Float16>(bits));
+    const float actual = f16_to_f32(bits);
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(actual)) << code;
+    } else {
+      EXPECT_EQ(std::bit_cast<uint32_t>(actual), std::bit_cast<uint32_t>(expected)) << code;
+    }
+  }
+}
+
+TEST(Numeric, Bf16RoundTripsAndRoundsToNearestEven) {
+  for (uint32_t code = 0; code < 0x10000; ++code) {
+    const float value = bf16_to_f32(static_cast<uint16_t>(code));
+    if (std::isnan(value)) continue;
+    EXPECT_EQ(f32_to_bf16(value), code);
+  }
+  EXPECT_TRUE(std::isnan(bf16_to_f32(f32_to_bf16(std::numeric_limits<float>::quiet_NaN()))));
+  EXPECT_EQ(f32_to_bf16(1.0f + 0x1p-8f), 0x3F80);           // half way, to even
+  EXPECT_EQ(f32_to_bf16(1.0f + 3 * 0x1p-8f), 0x3F82);       // half way, to even
+  EXPECT_EQ(f32_to_bf16(std::nextafter(1.0f + 0x1p-8f, 2.0f)), 0x3F81);
+  EXPECT_EQ(f32_to_bf16(std::numeric_limits<float>::max()), 0x7F80);
+}
+
+TEST(Numeric, E4m3FollowsItsDefinition) {
+  for (int code = 0; code < 256; ++code) {
+    const int exponent = (code >> 3) & 15;
+    const int mantissa = code & 7;
+    const float actual = e4m3_to_f32(static_cast<uint8_t>(code));
+    if (exponent == 15 && mantissa == 7) {
+      EXPECT_TRUE(std::isnan(actual));
+      continue;
+    }
+    const double magnitude = exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
+    EXPECT_EQ(actual, (code & 128) != 0 ? -magnitude : magnitude) << code;
+    EXPECT_EQ(std::signbit(actual), (code & 128) != 0) << code;
+  }
+}
+
+TEST(Numeric, E8m0IsAPowerOfTwo) {
+  EXPECT_EQ(e8m0_to_f32(0), 0.0f);
+  for (int code = 1; code < 255; ++code) EXPECT_EQ(e8m0_to_f32(static_cast<uint8_t>(code)), std::ldexp(1.0, code - 127));
+}
+
+TEST(Numeric, E2m1HasItsEightMagnitudes) {
+  const double magnitudes[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  for (int code = 0; code < 16; ++code) {
+    const double expected = magnitudes[code & 7] * (code >= 8 ? -1 : 1);
+    EXPECT_EQ(e2m1_doubled(static_cast<uint8_t>(code)), 2 * expected) << code;
+  }
+}
+
+}  // namespace
+}  // namespace ft
