@@ -5,9 +5,10 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
 endif()
 find_program(CMAKE_CUDA_COMPILER nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin REQUIRED)
 enable_language(CUDA)
+# CMake 3.25 does not know that nvcc has C++20.
+set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
 set(CMAKE_CUDA_STANDARD 20)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-set(CMAKE_CUDA_EXTENSIONS OFF)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)  # the program starts where there is no driver and no CUDA
 
 foreach(layer IN LISTS layers)

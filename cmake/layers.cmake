@@ -21,3 +21,7 @@ foreach(row IN LISTS rows)
   set(level_of_${name} ${level})
   list(APPEND layers ${name})
 endforeach()
+
+# Headers that programs around the engine include are verified like the others.
+file(GLOB gate CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/ft/*.h)
+target_sources(ft_base PUBLIC FILE_SET gate TYPE HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/include FILES ${gate})

@@ -7,14 +7,32 @@ seconds=${1:-20}
 [ $# -eq 0 ] || shift
 
 ./scripts/install_packages.sh build check
-./scripts/build.sh fuzz fuzzers
+./scripts/build.sh asan fuzzers
 
 # Real files to start from: a parser is hard to enter with random bytes.
 seed() {
-  case "$1" in
-    config_fuzz) cp fixtures/*/config.json --backup=numbered -t "$2" ;;
-    tokenizer*_fuzz | template_fuzz | jinja*_fuzz) cp models/demo/chat_template.jinja -t "$2" ;;
+  local target=$1 corpus=$2 file index=0
+  case "$target" in
+    config_fuzz)
+      cp --backup=numbered -t "$corpus" fixtures/*/config.json models/demo/config.json
+      ;;
+    model_fuzz) # a byte that chooses the fixture, then its configuration
+      while read -r file; do
+        { printf '%b' "\\x0$index"; cat "fixtures/$file/config.json"; } >"$corpus/$file"
+        index=$((index + 1))
+      done < <(sed -n '/kFixtures\[\]/,/;/p' fuzz/model_fuzz.cpp | grep -oP '"\K[^"]+')
+      ;;
+    template_fuzz) # a template, a zero byte, messages
+      for file in tests/text/conversations/*.json; do
+        {
+          cat models/demo/chat_template.jinja
+          printf '\0'
+          python3 -c 'import json, sys; json.dump(json.load(open(sys.argv[1]))["messages"], sys.stdout)' "$file"
+        } >"$corpus/$(basename "$file")"
+      done
+      ;;
   esac
+  [ ! -d "fuzz/seeds/$target" ] || cp -t "$corpus" "fuzz/seeds/$target"/*
 }
 
 if [ $# -eq 0 ]; then
@@ -28,7 +46,7 @@ for target in "$@"; do
     seed "$target" "$corpus"
   fi
   log=build/fuzz/$target.log
-  if ! "build/fuzz/fuzz/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+  if ! FT_FIXTURES=fixtures "build/asan/fuzz/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/findings/$target-" "$corpus" >"$log" 2>&1; then
     tail -n 60 "$log" >&2
     echo "fuzz.sh: $target found a fault; the input is in build/fuzz/findings, the whole log in $log" >&2

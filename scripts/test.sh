@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds them and runs them: test.sh [PRESET [ctest arguments...]]
-# PRESET is dev (the default), clang, asan or tsan. Shows what fails, and at the end how many passed.
+# PRESET is release (the default), dev, asan or tsan. Shows what fails, and at the end how many passed.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
-preset=${1:-dev}
+preset=${1:-release}
 [ $# -eq 0 ] || shift
 
 ./scripts/install_packages.sh build test
+[ "$preset" != asan ] || ./scripts/install_packages.sh check  # clang
 
 # The reference tokenizer that ours is compared with; --ignore-scripts: packages run nothing of their own.
 if [ tests/oracle/package-lock.json -nt tests/oracle/node_modules/.package-lock.json ]; then
@@ -14,8 +15,8 @@ if [ tests/oracle/package-lock.json -nt tests/oracle/node_modules/.package-lock.
   npm ci --prefix tests/oracle --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 fi
 
-[ -d "build/$preset" ] || echo "building the tests in build/$preset with $(nproc) cores" >&2
-./scripts/build.sh "$preset"
+echo "building the tests in build/$preset with $(nproc) cores" >&2
+./scripts/build.sh "$preset" -DFT_TESTS=ON
 
 # ctest names every test twice; only those that did not pass are news.
 ctest --preset "$preset" --parallel "$(nproc)" "$@" |

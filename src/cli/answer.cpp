@@ -1,10 +1,10 @@
 // Generation and its figures.
 #include "cli/answer.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/units.h"
 #include "cli/interrupt.h"
@@ -32,7 +32,9 @@ std::string format_rate(double per_s) {
   return per_s < 100 ? fmt::format("{:.1f}", per_s) : format_count(std::llround(per_s));
 }
 
-double rate(double n, double seconds) { return n > 0 && seconds > 0 ? n / seconds : 0; }
+double rate(double n, double seconds) {
+  return n > 0 && seconds > 0 ? n / seconds : 0;
+}
 
 }  // namespace
 

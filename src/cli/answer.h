@@ -28,7 +28,8 @@ struct Answer {
   bool is_interrupted = false;
 };
 
-/// Calls `show` with each piece of text. Ends early when Ctrl-C is pressed (see Interrupts). Errors: as Session::generate.
+/// Calls `show` with each piece of text. Ends early when Ctrl-C is pressed (see Interrupts).
+/// Errors: as Session::generate.
 Answer generate_answer(Session& session, const Tokenizer& tokenizer, std::vector<int32_t> prompt,
                        const AnswerOptions& options,
                        const std::function<void(std::string_view)>& show);
@@ -45,7 +46,8 @@ struct Speed {
 /// Measures the machine at the first call for an engine, unless there is nothing to compare.
 Speed speed_of(const Reply& reply, Engine& engine);
 
-/// "prompt 17 tokens, 1,234 tokens/s; generated 19 tokens, 345 tokens/s; weights read at 5.1 GB/s, 16 % of this machine's 33.0 GB/s"
+/// "prompt 17 tokens, 1,234 tokens/s; generated 19 tokens, 345 tokens/s; weights read at 5.1 GB/s,
+/// 16 % of this machine's 33.0 GB/s"
 std::string speed_text(const Reply& reply, const Speed& speed);
 
 }  // namespace ft

@@ -1,8 +1,9 @@
 // Reading of the text side, and the message list that a template wants.
 #include "cli/chat_text.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 namespace ft {
 

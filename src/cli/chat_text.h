@@ -24,12 +24,12 @@ struct ChatText {
   ModelDefaults defaults;
 };
 
-/// Small files, to be read before the weights, so that a mistake in them or in the options shows at once.
-/// Errors: those of each part.
+/// Small files, to be read before the weights, so that a mistake in them or in the options shows at
+/// once. Errors: those of each part.
 ChatText load_chat_text(const std::string& folder);
 
-/// The tokens of a conversation, ready for the reply. `is_thinking` sets what templates call enable_thinking or thinking.
-/// Errors: as ChatTemplate::render and Tokenizer::encode.
+/// The tokens of a conversation, ready for the reply. `is_thinking` sets what templates call
+/// enable_thinking or thinking. Errors: as ChatTemplate::render and Tokenizer::encode.
 std::vector<int32_t> encode_chat(const ChatTemplate& chat_template, const Tokenizer& tokenizer,
                                  std::span<const Message> messages,
                                  std::optional<bool> is_thinking);

@@ -1,10 +1,10 @@
 // `ft` itself: the list of commands, and the way to them.
 #include "cli/command.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
+
+#include <fmt/format.h>
 
 #include "cli/console.h"
 #include "cli/options.h"
@@ -35,10 +35,13 @@ std::string help_text() {
 
 }  // namespace
 
-std::span<const Command> commands() { return kCommands; }
+std::span<const Command> commands() {
+  return kCommands;
+}
 
 int run_program(std::span<const std::string> arguments) {
-  if (arguments.empty()) throw UsageError("ft", "no command given; `ft run PROMPT` answers a prompt");
+  if (arguments.empty())
+    throw UsageError("ft", "no command given; `ft run PROMPT` answers a prompt");
   const std::string& name = arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {
     print(help_text());
@@ -52,7 +55,8 @@ int run_program(std::span<const std::string> arguments) {
                                     [&](const Command& row) { return name == row.name; });
   if (command != std::end(kCommands)) return command->run(arguments.subspan(1));
   std::string names;
-  for (const Command& row : kCommands) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+  for (const Command& row : kCommands)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
   throw UsageError("ft", fmt::format("unknown command '{}'; there are {}", name, names));
 }
 

@@ -17,7 +17,8 @@ struct Command {
 
 std::span<const Command> commands();
 
-/// `ft ...`: finds the command and runs it, or answers --help and --version. Same errors as Command::run.
+/// `ft ...`: finds the command and runs it, or answers --help and --version. Same errors as
+/// Command::run.
 int run_program(std::span<const std::string> arguments);
 
 int run_run(std::span<const std::string> arguments);

@@ -1,13 +1,15 @@
-// Plain read(2) and write(2): text must show as it is made, and an error must be seen where it happens.
+// Plain read(2) and write(2): text must show as it is made, and an error must be seen where it
+// happens.
 #include "cli/console.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "cli/options.h"
@@ -41,9 +43,13 @@ void print(std::string_view text) {
   fail(ErrorKind::kIo, "cannot write to standard output: {}", std::strerror(error));
 }
 
-void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
+void print_error(std::string_view text) {
+  write_all(STDERR_FILENO, text);
+}
 
-bool is_input_terminal() { return isatty(STDIN_FILENO) == 1; }
+bool is_input_terminal() {
+  return isatty(STDIN_FILENO) == 1;
+}
 
 std::string read_input() {
   std::string text;

@@ -7,8 +7,8 @@
 
 namespace ft {
 
-/// Writes all of it to standard output at once. Where nobody reads any more the program ends as SIGPIPE would end it.
-/// Errors: kIo, such as a full disk.
+/// Writes all of it to standard output at once. Where nobody reads any more the program ends as
+/// SIGPIPE would end it. Errors: kIo, such as a full disk.
 void print(std::string_view text);
 
 /// The same to standard error, where a failure changes nothing.
@@ -20,9 +20,10 @@ bool is_input_terminal();
 /// Standard input to its end. Errors: kIo; kBadInput above 64 MiB.
 std::string read_input();
 
-/// The words of the command line joined by spaces; without words standard input, unless a person types there. `drops_line_end`:
-/// one line end behind the last line of standard input is not part of the text. Errors: UsageError where there is neither, or
-/// nothing but an empty text; as read_input().
+/// The words of the command line joined by spaces; without words standard input, unless a person
+/// types there. `drops_line_end`: one line end behind the last line of standard input is not part
+/// of the text. Errors: UsageError where there is neither, or nothing but an empty text; as
+/// read_input().
 std::string words_or_input(const std::string& command, std::span<const std::string> words,
                            bool drops_line_end);
 

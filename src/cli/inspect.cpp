@@ -1,6 +1,5 @@
 // `ft inspect`: what a model is and needs, and what this machine has.
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -53,10 +52,11 @@ void add_model(const ModelReport& model, Table& table) {
   table.heading("Model");
   table.row("folder", model.path);
   table.row("architecture", model.architecture);
-  table.row("parameters", fmt::format("{}, of which {} active for a token",
-                                      format_params(model.n_params),
-                                      format_params(model.n_active_params)));
-  table.row("layers", fmt::format("{}, of which {} with experts", model.n_layers, model.n_moe_layers));
+  table.row("parameters",
+            fmt::format("{}, of which {} active for a token", format_params(model.n_params),
+                        format_params(model.n_active_params)));
+  table.row("layers",
+            fmt::format("{}, of which {} with experts", model.n_layers, model.n_moe_layers));
   table.row("experts", fmt::format("{} in a layer, {} active, {} shared; {} wide", model.n_experts,
                                    model.n_active, model.n_shared_experts, model.d_expert));
   table.row("expert format", model.experts_format);
@@ -79,9 +79,9 @@ void add_sizes(const ModelReport& model, Table& table) {
   table.row("a decode step reads", format_bytes(model.step_bytes));
   table.row("keys and values", format_bytes(model.kv_bytes_per_token) + " for a token");
   table.row("host memory needed", format_bytes(model.host_bytes));
-  table.row("on a card", fmt::format("{} at least, {} for everything",
-                                     format_bytes(model.device_min_bytes),
-                                     format_bytes(model.device_all_bytes)));
+  table.row("on a card",
+            fmt::format("{} at least, {} for everything", format_bytes(model.device_min_bytes),
+                        format_bytes(model.device_all_bytes)));
 }
 
 void add_text(const ChatText& text, Table& table) {
@@ -106,9 +106,9 @@ void add_machine(const MachineReport& machine, Table& table) {
                                   format_bytes(machine.memory_available_bytes)));
   if (machine.gpus.empty()) table.row("graphics card", "none that this program can use");
   for (const GpuReport& gpu : machine.gpus) {
-    table.row("graphics card", fmt::format("{}, {}, compute capability {}, {}", gpu.name,
-                                           format_bytes(gpu.memory_bytes), gpu.compute_capability,
-                                           gpu.uuid));
+    table.row("graphics card",
+              fmt::format("{}, {}, compute capability {}, {}", gpu.name,
+                          format_bytes(gpu.memory_bytes), gpu.compute_capability, gpu.uuid));
   }
 }
 
@@ -150,7 +150,8 @@ Json json_of(const ModelReport& model) {
 Json json_of(const ChatText& text) {
   const auto tokens_of = [&](const std::vector<int32_t>& ids) {
     Json tokens = Json::array();
-    for (const int32_t id : ids) tokens.push_back({{"id", id}, {"piece", text.tokenizer.piece(id)}});
+    for (const int32_t id : ids)
+      tokens.push_back({{"id", id}, {"piece", text.tokenizer.piece(id)}});
     return tokens;
   };
   return {{"tokenizer", text.tokenizer.description()},
@@ -202,7 +203,8 @@ int run_inspect(std::span<const std::string> arguments) {
   const MachineReport machine = inspect_machine(engine_options.isa);
   const ChatText text = load_chat_text(engine_options.model_dir);
   if (is_json) {
-    const Json json{{"model", json_of(model)}, {"text", json_of(text)}, {"machine", json_of(machine)}};
+    const Json json{
+        {"model", json_of(model)}, {"text", json_of(text)}, {"machine", json_of(machine)}};
     print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     return 0;
   }

@@ -1,4 +1,5 @@
-// A signal handler that sets a flag. System calls are not restarted, so that a waiting read returns.
+// A signal handler that sets a flag. System calls are not restarted, so that a waiting read
+// returns.
 #include "cli/interrupt.h"
 
 #include <signal.h>
@@ -9,7 +10,9 @@ namespace {
 volatile sig_atomic_t is_interrupted = 0;
 struct sigaction before;
 
-void on_interrupt(int) { is_interrupted = 1; }
+void on_interrupt(int) {
+  is_interrupted = 1;
+}
 
 }  // namespace
 
@@ -21,10 +24,16 @@ Interrupts::Interrupts(Second second) {
   sigaction(SIGINT, &action, &before);
 }
 
-Interrupts::~Interrupts() { sigaction(SIGINT, &before, nullptr); }
+Interrupts::~Interrupts() {
+  sigaction(SIGINT, &before, nullptr);
+}
 
-bool Interrupts::is_set() { return is_interrupted != 0; }
+bool Interrupts::is_set() {
+  return is_interrupted != 0;
+}
 
-void Interrupts::clear() { is_interrupted = 0; }
+void Interrupts::clear() {
+  is_interrupted = 0;
+}
 
 }  // namespace ft

@@ -27,16 +27,19 @@ namespace fs = std::filesystem;
 
 constexpr int kHistoryLines = 1000;
 
-/// Reads a character for libedit. Its own reader tries again after a signal, so that a first Ctrl-C would go unheard.
+/// Reads a character for libedit. Its own reader tries again after a signal, so that a first Ctrl-C
+/// would go unheard.
 int read_character(EditLine* editor, wchar_t* character) {
   mbstate_t state{};
   while (true) {
     char byte = 0;
+    if (Interrupts::is_set()) return -1;
     const ssize_t n = read(STDIN_FILENO, &byte, 1);
     if (n == 0) return 0;
     if (n < 0) {
-      if (errno != EINTR || Interrupts::is_set()) return -1;
-      el_set(editor, EL_REFRESH);  // the window changed its size, or we were stopped and continued
+      if (errno != EINTR) return -1;
+      // Ctrl-C, or the window changed its size, or we were stopped and continued.
+      if (!Interrupts::is_set()) el_set(editor, EL_REFRESH);
       continue;
     }
     const size_t length = std::mbrtowc(character, &byte, 1, &state);
@@ -53,7 +56,8 @@ class TerminalReader : public LineReader {
   TerminalReader() : history_file_(ft::history_file()), history_(history_init()) {
     editor_ = el_init("ft", stdin, stdout, stderr);
     if (editor_ == nullptr || history_ == nullptr) {
-      fail(ErrorKind::kIo, "the terminal cannot be set up for editing; send lines to standard input");
+      fail(ErrorKind::kIo,
+           "the terminal cannot be set up for editing; send lines to standard input");
     }
     HistEvent event;
     history(history_, &event, H_SETSIZE, kHistoryLines);
@@ -104,8 +108,8 @@ class TerminalReader : public LineReader {
     return self->prompt_.data();
   }
 
-  /// What somebody asked a model is nobody else's business: the file is the user's alone. A folder that cannot be written
-  /// costs the history of this session and nothing else.
+  /// What somebody asked a model is nobody else's business: the file is the user's alone. A folder
+  /// that cannot be written costs the history of this session and nothing else.
   void save() {
     if (history_file_.empty()) return;
     std::error_code error;

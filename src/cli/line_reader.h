@@ -12,18 +12,20 @@ class LineReader {
 
   virtual ~LineReader() = default;
 
-  /// Reads one line, without its end, into `line`. `prompt` shows on a terminal only. kEnd: Ctrl-D or the end of the input;
-  /// kInterrupted: Ctrl-C, which needs an Interrupts to live.
+  /// Reads one line, without its end, into `line`. `prompt` shows on a terminal only. kEnd: Ctrl-D
+  /// or the end of the input; kInterrupted: Ctrl-C, which needs an Interrupts to live.
   virtual Result read_line(const std::string& prompt, std::string& line) = 0;
 
   /// Keeps a line for the arrow keys, and for the next start where that is possible.
   virtual void remember(const std::string& line) = 0;
 
-  /// With editing and history if standard input and output are a terminal, else plain. Sets the locale's characters to UTF-8.
+  /// With editing and history if standard input and output are a terminal, else plain. Sets the
+  /// locale's characters to UTF-8.
   static std::unique_ptr<LineReader> open();
 };
 
-/// $XDG_STATE_HOME/freetoken/history or ~/.local/state/freetoken/history; "" where neither variable is set.
+/// $XDG_STATE_HOME/freetoken/history or ~/.local/state/freetoken/history; "" where neither variable
+/// is set.
 std::string history_file();
 
 }  // namespace ft

@@ -1,10 +1,10 @@
 // `ft logits`: the numbers behind a model, for those who compare implementations.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/file_map.h"
@@ -31,9 +31,10 @@ struct LogitsOptions {
   ModelOptions model;
 
   bool parse(std::span<const std::string> arguments) {
-    Options options(kCommand,
-                    "Computes the logits of every position of the given tokens. Without --out it prints "
-                    "the five best of the last position.");
+    Options options(
+        kCommand,
+        "Computes the logits of every position of the given tokens. Without --out it prints "
+        "the five best of the last position.");
     options.group("Tokens");
     options.value("--tokens", tokens, "Ids apart by commas or spaces");
     options.value("--tokens-file", tokens_file, "A file of such ids");
@@ -90,7 +91,8 @@ void print_best(std::span<const float> logits, const std::optional<Tokenizer>& t
     const float x = logits[static_cast<size_t>(a)], y = logits[static_cast<size_t>(b)];
     return x > y || (x == y && a < b);
   };
-  std::partial_sort(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(n_best), ids.end(), is_better);
+  std::partial_sort(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(n_best), ids.end(),
+                    is_better);
   for (size_t i = 0; i < n_best; ++i) {
     print(fmt::format("{:>7} {:>10.4f}{}\n", ids[i], logits[static_cast<size_t>(ids[i])],
                       piece_of(tokenizer, ids[i])));

@@ -1,11 +1,12 @@
-// The program: what a command throws becomes one line on standard error and an exit status. 0 success; 1 an error that is
-// ours or the machine's; 2 something the reader of the message can put right; 130 stopped by Ctrl-C.
-#include <fmt/format.h>
-
+// The program: what a command throws becomes one line on standard error and an exit status. 0
+// success; 1 an error that is ours or the machine's; 2 something the reader of the message can put
+// right; 130 stopped by Ctrl-C.
 #include <exception>
 #include <new>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/console.h"
@@ -25,7 +26,8 @@ int main(int argc, char** argv) {
     return 2;
   } catch (const std::bad_alloc&) {
     ft::print_error(
-        "ft: error: this machine has no memory left for what was asked; `ft inspect` says what a model needs\n");
+        "ft: error: this machine has no memory left for what was asked; `ft inspect` says what a "
+        "model needs\n");
   } catch (const std::exception& error) {
     ft::print_error(fmt::format("ft: internal error: {}; please report it\n", error.what()));
   }

@@ -1,11 +1,11 @@
 // Options to EngineOptions, and the way to the shipped model.
 #include "cli/model_options.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/progress.h"

@@ -38,7 +38,8 @@ struct ModelOptions {
   EngineOptions resolve(const std::string& command) const;
 };
 
-/// Loads with a progress line and notes on standard error, both left out if `is_quiet`. Errors: as Engine::load.
+/// Loads with a progress line and notes on standard error, both left out if `is_quiet`. Errors: as
+/// Engine::load.
 std::unique_ptr<Engine> load_engine(EngineOptions options, bool is_quiet);
 
 }  // namespace ft

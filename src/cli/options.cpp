@@ -1,10 +1,10 @@
 // The only file that includes CLI11.
 #include "cli/options.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "cli/console.h"
 
@@ -51,6 +51,11 @@ void Options::value(const std::string& name, std::optional<uint64_t>& value,
                     const std::string& help) {
   add_value(name, value, help);
   app_->last->type_name("N");
+  app_->last->check(CLI::Validator(
+      [](const std::string& text) {  // CLI11 lets a negative number wrap around
+        return text.starts_with('-') ? text + " is below 0" : std::string();
+      },
+      ""));
 }
 
 void Options::value(const std::string& name, std::optional<float>& value, const std::string& help) {
@@ -81,25 +86,41 @@ void Options::range(double least, double most) {
       ""));
 }
 
+// CLI11 has both rules as well, but writes them into the help between an option and its
+// explanation.
 void Options::excludes(const std::string& name, const std::string& other) {
-  app_->cli.get_option(name)->excludes(app_->cli.get_option(other));
+  excluded_.emplace_back(name, other);
 }
 
 void Options::needs(const std::string& name, const std::string& other) {
-  app_->cli.get_option(name)->needs(app_->cli.get_option(other));
+  needed_.emplace_back(name, other);
+}
+
+void Options::check_pairs() const {
+  for (const auto& [name, other] : excluded_) {
+    if (app_->cli.count(name) == 0 || app_->cli.count(other) == 0) continue;
+    throw UsageError(command_, fmt::format("{} and {} exclude each other", name, other));
+  }
+  for (const auto& [name, other] : needed_) {
+    if (app_->cli.count(name) == 0 || app_->cli.count(other) > 0) continue;
+    throw UsageError(command_, fmt::format("{} has no effect without {}", name, other));
+  }
 }
 
 bool Options::parse(std::span<const std::string> arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
   try {
     app_->cli.parse(std::move(reversed));
-    return true;
   } catch (const CLI::CallForHelp&) {
-    print(app_->cli.help());
+    std::string help = app_->cli.help();
+    for (size_t at = 0; (at = help.find("\n\n\n")) != std::string::npos;) help.erase(at, 1);
+    print(help);
     return false;
   } catch (const CLI::ParseError& error) {
     throw UsageError(command_, error.what());
   }
+  check_pairs();
+  return true;
 }
 
 }  // namespace ft

@@ -1,4 +1,5 @@
-// The command line of one command. A thin face over CLI11, whose header takes seconds to compile: only options.cpp includes it.
+// The command line of one command. A thin face over CLI11, whose header takes seconds to compile:
+// only options.cpp includes it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ class UsageError : public std::runtime_error {
   std::string command_;
 };
 
-/// Options are bound to variables, which parse() fills; an std::optional stays empty where its option is not given.
+/// Options are bound to variables, which parse() fills; an std::optional stays empty where its
+/// option is not given.
 class Options {
  public:
   Options(std::string command, const std::string& about);
@@ -52,7 +54,8 @@ class Options {
   /// The first makes no sense without the second: parse() refuses it alone.
   void needs(const std::string& name, const std::string& other);
 
-  /// False if --help was asked for: it has been printed, and nothing is left to do. Errors: UsageError.
+  /// False if --help was asked for: it has been printed, and nothing is left to do. Errors:
+  /// UsageError.
   bool parse(std::span<const std::string> arguments);
 
  private:
@@ -60,8 +63,13 @@ class Options {
   template <typename T>
   void add_value(const std::string& name, T& value, const std::string& help);
 
+  /// Errors: UsageError for a pair of options that breaks excludes() or needs().
+  void check_pairs() const;
+
   std::string command_;
   std::string group_ = "Options";
+  std::vector<std::pair<std::string, std::string>> excluded_;
+  std::vector<std::pair<std::string, std::string>> needed_;
   std::unique_ptr<App> app_;
 };
 

@@ -1,8 +1,8 @@
 // `ft run`: one prompt, one reply.
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/answer.h"
@@ -53,7 +53,8 @@ void check_template_options(const RunOptions& options, const ChatText& text,
                             const std::string& folder) {
   if (!text.chat_template) {
     if (options.system) bad_input("--system needs a chat template, and {} has none", folder);
-    if (options.has_no_think) bad_input("--no-think needs a chat template, and {} has none", folder);
+    if (options.has_no_think)
+      bad_input("--no-think needs a chat template, and {} has none", folder);
   } else if (options.has_no_think && !can_switch_thinking(*text.chat_template)) {
     bad_input("--no-think has no effect: the chat template of {} knows no enable_thinking", folder);
   }
@@ -68,7 +69,8 @@ std::vector<int32_t> encode_prompt(const RunOptions& options, const ChatText& te
   check_template_options(options, text, folder);
   if (!text.chat_template) {
     if (!options.model.is_quiet) {
-      print_error(fmt::format("ft: {} has no chat template; the text is continued as it is\n", folder));
+      print_error(
+          fmt::format("ft: {} has no chat template; the text is continued as it is\n", folder));
     }
     return text.tokenizer.encode(prompt);
   }

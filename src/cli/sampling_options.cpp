@@ -1,9 +1,9 @@
 // Options to AnswerOptions.
 #include "cli/sampling_options.h"
 
-#include <fmt/format.h>
-
 #include <random>
+
+#include <fmt/format.h>
 
 namespace ft {
 namespace {
@@ -12,9 +12,10 @@ constexpr double kLarge = 1e6;
 
 void refuse_without_draw(const std::string& command, const char* option, bool is_given) {
   if (!is_given) return;
-  throw UsageError(command, fmt::format("{} has no effect where the best token is taken anyway; add "
-                                        "--temperature above 0",
-                                        option));
+  throw UsageError(command,
+                   fmt::format("{} has no effect where the best token is taken anyway; add "
+                               "--temperature above 0",
+                               option));
 }
 
 }  // namespace
@@ -41,7 +42,8 @@ void SamplingOptions::add_to(Options& options) {
   options.flag("--greedy", is_greedy, "Take the best token, as --temperature 0");
   options.excludes("--greedy", "--temperature");
   options.group("Reply");
-  options.value("--max-tokens", max_tokens, "End after N tokens (default: when the context is full)");
+  options.value("--max-tokens", max_tokens,
+                "End after N tokens (default: when the context is full)");
   options.range(1, 1e9);
   options.repeated("--stop", stop_strings, "End in front of this text; may be given several times");
   options.flag("--special", shows_special, "Show special tokens in the reply");

@@ -1,4 +1,5 @@
-// How a reply is chosen and when it ends, from the command line and from what the model's folder says.
+// How a reply is chosen and when it ends, from the command line and from what the model's folder
+// says.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ struct SamplingOptions {
 
   void add_to(Options& options);
 
-  /// What is not given comes from `defaults`; the seed is drawn. Errors: UsageError for an option without effect, such as
+  /// What is not given comes from `defaults`; the seed is drawn. Errors: UsageError for an option
+  /// without effect, such as
   /// --top-p where the best token is taken anyway.
   AnswerOptions resolve(const std::string& command, const ModelDefaults& defaults) const;
 };

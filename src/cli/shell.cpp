@@ -1,8 +1,8 @@
 // `ft shell`: a chat in the terminal.
-#include <fmt/format.h>
-
 #include <iterator>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "cli/answer.h"
@@ -24,14 +24,19 @@ constexpr const char* kHelp =
     "/think [on|off]  ask the template for thinking or none; alone: say how it is\n"
     "/stats           speed of the last answer\n"
     "/quit            leave, as Ctrl-D does\n"
-    "A backslash at the end of a line continues it; lines between \"\"\" and \"\"\" are one message.\n"
+    "A backslash at the end of a line continues it; lines between \"\"\" and \"\"\" are one "
+    "message.\n"
     "Ctrl-C stops an answer. A message that begins with / needs a space in front.\n";
 
 /// One conversation: messages, and the session that has read them.
 class Chat {
  public:
-  Chat(const ChatText& text, AnswerOptions options, Engine& engine, std::optional<std::string> system)
-      : text_(text), options_(std::move(options)), engine_(engine), session_(engine.open_session()) {
+  Chat(const ChatText& text, AnswerOptions options, Engine& engine,
+       std::optional<std::string> system)
+      : text_(text),
+        options_(std::move(options)),
+        engine_(engine),
+        session_(engine.open_session()) {
     if (system) system_ = Message{"system", std::move(*system)};
     reset();
   }
@@ -42,15 +47,18 @@ class Chat {
     session_->reset();
   }
 
-  /// Shows the answer as it is made. A message that fails is taken back, so that the conversation stays sound.
+  /// Shows the answer as it is made. A message that fails is taken back, so that the conversation
+  /// stays sound.
   void say(const std::string& line) {
     messages_.push_back({"user", line});
     try {
       check_utf8(line, "the message");
-      // The whole conversation each time: the session knows its beginning and reads only what is new.
+      // The whole conversation each time: the session knows its beginning and reads only what is
+      // new.
       auto tokens = encode_chat(*text_.chat_template, text_.tokenizer, messages_, is_thinking_);
       Interrupts::clear();
-      Answer answer = generate_answer(*session_, text_.tokenizer, std::move(tokens), options_, print);
+      Answer answer =
+          generate_answer(*session_, text_.tokenizer, std::move(tokens), options_, print);
       print(answer.is_interrupted ? " ...\n" : "\n");
       if (answer.reply.reason == StopReason::kContextFull) {
         print_error("ft: the context is full; /reset begins anew\n");
@@ -130,7 +138,8 @@ LineReader::Result read_message(LineReader& reader, std::string& message) {
 bool run_line(const std::string& line, Chat& chat) {
   const size_t space = line.find(' ');
   const std::string name = line.substr(0, space);
-  const size_t start = line.find_first_not_of(' ', space == std::string::npos ? line.size() : space);
+  const size_t start =
+      line.find_first_not_of(' ', space == std::string::npos ? line.size() : space);
   const std::string rest = start == std::string::npos ? "" : line.substr(start);
   if (name != "/think" && !rest.empty()) {
     print(fmt::format("{} takes no words behind it; /help lists the commands\n", name));
@@ -190,7 +199,8 @@ int run_shell(std::span<const std::string> arguments) {
   const auto engine = load_engine(std::move(engine_options), model.is_quiet);
   const auto reader = LineReader::open();
   if (!model.is_quiet && is_input_terminal()) {
-    print_error(fmt::format("{}: {}; /help lists the commands\n", folder, engine->model().architecture));
+    print_error(
+        fmt::format("{}: {}; /help lists the commands\n", folder, engine->model().architecture));
   }
   Chat chat(text, std::move(answer_options), *engine, std::move(system));
   run_chat(*reader, chat);

@@ -1,6 +1,5 @@
 // `ft tokenize`: a text as the model sees it.
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -44,7 +43,8 @@ int run_tokenize(std::span<const std::string> arguments) {
   options.words("TEXT", words, "The text (default: standard input, every byte of it)");
   model.add_model_to(options);
   options.group("Text");
-  options.flag("--template", uses_template, "The text is a user's message: apply the chat template");
+  options.flag("--template", uses_template,
+               "The text is a user's message: apply the chat template");
   options.flag("--no-special", has_no_special, "The spelling of a special token is plain text");
   options.excludes("--no-special", "--template");
   options.group("Output");
@@ -59,7 +59,8 @@ int run_tokenize(std::span<const std::string> arguments) {
   if (uses_template) {
     const auto chat_template = ChatTemplate::load(folder);
     if (!chat_template) bad_input("--template: {} has no chat template", folder);
-    ids = encode_chat(*chat_template, tokenizer, std::vector<Message>{{"user", text}}, std::nullopt);
+    ids =
+        encode_chat(*chat_template, tokenizer, std::vector<Message>{{"user", text}}, std::nullopt);
   } else {
     ids = tokenizer.encode(text, {.recognise_special = !has_no_special});
   }

@@ -1,7 +1,5 @@
 // Header first, then the values; tensors of wider elements come first, so that each one is aligned
 // to its element.
-#include "ft/tensors.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +16,7 @@
 #include "base/check.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "ft/tensors.h"
 #include "tensor/dtype.h"
 
 namespace ft {

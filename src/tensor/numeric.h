@@ -53,11 +53,28 @@ FT_INLINE float e8m0_to_f32(uint8_t code) {
   return std::bit_cast<float>(static_cast<uint32_t>(code) << 23);
 }
 
-/// Twice the value of a four-bit e2m1 code: 0, 1, 2, 3, 4, 6, 8, 12 and their negatives.
+/// Twice the value of a four-bit e2m1 code: 0, 1, 2, 3, 4, 6, 8, 12 and their negatives. In bytes throughout, so that a
+/// compiler can do many at once.
 FT_INLINE int8_t e2m1_doubled(uint8_t nibble) {
-  const int m = nibble & 7;
-  const int doubled = m + (m > 4 ? 1 : 0) + (m > 5 ? 1 : 0) + (m > 6 ? 3 : 0);
-  return static_cast<int8_t>((nibble & 8) != 0 ? -doubled : doubled);
+  const auto m = static_cast<uint8_t>(nibble & 7);
+  const auto more = static_cast<uint8_t>((m > 4 ? 1 : 0) + (m > 5 ? 1 : 0) + (m > 6 ? 3 : 0));
+  const auto doubled = static_cast<uint8_t>(m + more);
+  const auto sign = static_cast<uint8_t>(nibble & 8 ? 0xFF : 0);
+  return static_cast<int8_t>(static_cast<uint8_t>((doubled ^ sign) - sign));
+}
+
+/// Value j of packed four-bit codes, low nibble first.
+FT_INLINE uint8_t nibble(const uint8_t* bytes, int j) {
+  return static_cast<uint8_t>((bytes[j / 2] >> (4 * (j & 1))) & 15);
+}
+
+/// The codes of kBytes packed bytes, doubled: those of the low nibbles (even values), then those of the high ones.
+template <int kBytes>
+FT_INLINE void unpack_e2m1(const uint8_t* bytes, int8_t* codes) {
+  for (int i = 0; i < kBytes; ++i) {
+    codes[i] = e2m1_doubled(static_cast<uint8_t>(bytes[i] & 15));
+    codes[kBytes + i] = e2m1_doubled(static_cast<uint8_t>(bytes[i] >> 4));
+  }
 }
 
 }  // namespace ft

@@ -125,13 +125,14 @@ Value text_value(Run& run, std::string_view bytes, Origin origin) {
   return out.finish();
 }
 
-// Templates write '<|' + role + '|>' and mean a special token. A role is chosen by the program, not by who writes the content,
-// so a role that is one plain word counts as the template's own text.
+// Templates write '<|' + role + '|>' and mean a special token. A role is chosen by the program, not
+// by who writes the content, so a role that is one plain word counts as the template's own text.
 bool is_plain_word(std::string_view role) {
   constexpr size_t kMaxBytes = 32;
-  return !role.empty() && role.size() <= kMaxBytes && std::all_of(role.begin(), role.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  });
+  return !role.empty() && role.size() <= kMaxBytes &&
+         std::all_of(role.begin(), role.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+         });
 }
 
 Value with_trusted_role(Run& run, const Value& message) {
@@ -251,6 +252,8 @@ std::vector<Segment> ChatTemplate::render(const Input& input) const {
   return to_segments(*evaluator.render(parsed.body));
 }
 
-const std::string& ChatTemplate::source() const { return parts_->standard.source; }
+const std::string& ChatTemplate::source() const {
+  return parts_->standard.source;
+}
 
 }  // namespace ft

@@ -20,7 +20,7 @@ struct Method : Callable {
   Method(const Native& row_in, Value self_in) : row(row_in), self(std::move(self_in)) {}
   std::string_view name() const override { return row.name; }
   Value call(Evaluator& evaluator, Args args) const override {
-    NativeCall call(evaluator, evaluator.run(), row.name, self);
+    NativeCall call(evaluator, row.name, self);
     if (const Text* text = self.text()) evaluator.run().charge_bytes(text->size());
     call.bind(row.parameters, std::move(args));
     return row.run(call);
@@ -31,7 +31,8 @@ struct Method : Callable {
 
 std::optional<Value> find_method(Run& run, const Value& value, std::string_view name) {
   auto search = [&](std::span<const Native> rows) -> std::optional<Value> {
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const Native& r) { return r.name == name; });
+    auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const Native& r) { return r.name == name; });
     if (row == rows.end()) return std::nullopt;
     // What would change a value is hidden by the sandbox.
     if (row->run == nullptr) return Value(Undefined{row->name, type_name(value)});
@@ -115,7 +116,8 @@ TextRef slice_text(Run& run, const TextRef& text, const SliceRange& range) {
   run.charge_bytes(text->size());
   size_t position = text->offset_of(static_cast<size_t>(range.start));
   if (range.step == 1) {
-    return slice(run, text, position, text->offset_of(static_cast<size_t>(range.start + range.n_items)));
+    return slice(run, text, position,
+                 text->offset_of(static_cast<size_t>(range.start + range.n_items)));
   }
   TextBuilder out(run);
   for (int64_t i = 0; i < range.n_items; ++i) {
@@ -125,7 +127,8 @@ TextRef slice_text(Run& run, const TextRef& text, const SliceRange& range) {
     out.append(*text, position, end);
     if (i + 1 == range.n_items) break;
     for (int64_t skip = range.step; skip > 0; --skip) next_code_point(text->bytes(), position);
-    for (int64_t skip = range.step; skip < 0; ++skip) position = previous_code_point(text->bytes(), position);
+    for (int64_t skip = range.step; skip < 0; ++skip)
+      position = previous_code_point(text->bytes(), position);
   }
   return out.finish();
 }

@@ -9,12 +9,15 @@
 
 namespace ft::jinja {
 
-/// a.name: a method or a property first, then an entry. Nothing if there is none. Errors: kBadInput on an undefined value.
+/// a.name: a method or a property first, then an entry. Nothing if there is none. Errors: kBadInput
+/// on an undefined value.
 std::optional<Value> get_attribute(Run& run, const Value& value, std::string_view name);
 /// a[key]: an entry first, then a method or a property.
 std::optional<Value> get_item(Run& run, const Value& value, const Value& key);
-/// a[start:stop:step]; undefined or None: left out. Errors: kBadInput for a value that has no order.
-Value get_slice(Run& run, const Value& value, const Value& start, const Value& stop, const Value& step);
+/// a[start:stop:step]; undefined or None: left out. Errors: kBadInput for a value that has no
+/// order.
+Value get_slice(Run& run, const Value& value, const Value& start, const Value& stop,
+                const Value& step);
 
 /// Throws kBadInput: "'name' is undefined", "a dict has no 'name'".
 [[noreturn]] void fault_undefined(Run& run, const Undefined& value);

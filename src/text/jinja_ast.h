@@ -1,4 +1,5 @@
-// The parsed template. Chains of operators of one precedence are flat, so that depth comes from nesting only.
+// The parsed template. Chains of operators of one precedence are flat, so that depth comes from
+// nesting only.
 #pragma once
 
 #include <cstdint>
@@ -42,16 +43,34 @@ struct DictExpr {
 };
 
 enum class Op : uint8_t {
-  kOr, kAnd, kNot,
-  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kIn, kNotIn,
-  kAdd, kSubtract, kConcat, kMultiply, kDivide, kFloorDivide, kModulo, kPower,
-  kPlus, kMinus,
+  kOr,
+  kAnd,
+  kNot,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kIn,
+  kNotIn,
+  kAdd,
+  kSubtract,
+  kConcat,
+  kMultiply,
+  kDivide,
+  kFloorDivide,
+  kModulo,
+  kPower,
+  kPlus,
+  kMinus,
 };
 struct Unary {
   Op op;  // kNot, kPlus, kMinus
   ExprPtr operand;
 };
-/// first op operand op operand ...: all of one precedence, applied from left to right (comparisons: each to its neighbours).
+/// first op operand op operand ...: all of one precedence, applied from left to right (comparisons:
+/// each to its neighbours).
 struct Chain {
   ExprPtr first;
   std::vector<std::pair<Op, ExprPtr>> rest;
@@ -159,8 +178,8 @@ struct Scoped {
 
 struct Statement {
   int line = 0;
-  std::variant<Data, Output, If, For, Break, Continue, Set, SetBlock, MacroBody, CallBlock, FilterBlock, With,
-               Scoped>
+  std::variant<Data, Output, If, For, Break, Continue, Set, SetBlock, MacroBody, CallBlock,
+               FilterBlock, With, Scoped>
       what;
 };
 

@@ -76,8 +76,8 @@ class EscapeReader {
     append_code_point(value_, c);
   }
 
-  // An unknown escape stays as it is. The reference reads the literal as ASCII with other characters spelled out, so behind a
-  // backslash that spelling shows.
+  // An unknown escape stays as it is. The reference reads the literal as ASCII with other
+  // characters spelled out, so behind a backslash that spelling shows.
   void unknown() {
     value_ += '\\';
     uint32_t c = next_code_point(literal_, position_);

@@ -21,7 +21,9 @@ struct Macro : Callable {
   ScopePtr scope;
 };
 
-ScopePtr inside(const ScopePtr& parent) { return std::make_shared<Scope>(Scope{parent, {}}); }
+ScopePtr inside(const ScopePtr& parent) {
+  return std::make_shared<Scope>(Scope{parent, {}});
+}
 
 // Takes the named argument out; nothing if it is not given.
 std::optional<Value> take_named(Args& args, std::string_view name) {
@@ -39,14 +41,17 @@ Evaluator::Evaluator(Run& run, const Dict& variables) : run_(run), root_(inside(
   for (const auto& [key, value] : variables.entries()) root_->names[key.text()->bytes()] = value;
 }
 
-TextRef Evaluator::render(const Body& body) { return render_inner(body, root_); }
+TextRef Evaluator::render(const Body& body) {
+  return render_inner(body, root_);
+}
 
 Evaluator::Flow Evaluator::run_body(const Body& body, const ScopePtr& scope, TextBuilder& out) {
   Deeper deeper(run_);
   for (const Statement& statement : body) {
     run_.charge(1);
     run_.line = statement.line;
-    Flow flow = std::visit([&](const auto& node) { return execute(node, scope, out); }, statement.what);
+    Flow flow =
+        std::visit([&](const auto& node) { return execute(node, scope, out); }, statement.what);
     if (flow != Flow::kNext) return flow;
   }
   return Flow::kNext;

@@ -18,7 +18,8 @@ using ScopePtr = std::shared_ptr<Scope>;
 
 class Evaluator {
  public:
-  /// The names of `variables` are what the template sees beside the built-in functions. All must outlive the evaluator.
+  /// The names of `variables` are what the template sees beside the built-in functions. All must
+  /// outlive the evaluator.
   Evaluator(Run& run, const Dict& variables);
 
   /// Errors: kBadInput, kUnsupported with the line.

@@ -13,7 +13,7 @@ struct NativeFunction : Callable {
   explicit NativeFunction(const Native& row_in) : row(row_in) {}
   std::string_view name() const override { return row.name; }
   Value call(Evaluator& evaluator, Args args) const override {
-    NativeCall call(evaluator, evaluator.run(), row.name, Value());
+    NativeCall call(evaluator, row.name, Value());
     call.bind(row.parameters, std::move(args));
     return row.run(call);
   }
@@ -29,7 +29,9 @@ Value Evaluator::evaluate(const Expr& expr, const ScopePtr& scope) {
   return std::visit([&](const auto& node) { return evaluate(node, scope); }, expr.what);
 }
 
-Value Evaluator::evaluate(const Literal& node, const ScopePtr&) { return node.value; }
+Value Evaluator::evaluate(const Literal& node, const ScopePtr&) {
+  return node.value;
+}
 
 Value Evaluator::look_up(std::string_view name, const ScopePtr& scope) {
   for (const Scope* at = scope.get(); at != nullptr; at = at->parent.get()) {
@@ -57,7 +59,8 @@ Value Evaluator::evaluate(const DictExpr& node, const ScopePtr& scope) {
   Dict* dict = run_.make<Dict>();
   for (const auto& [key_expr, value_expr] : node.entries) {
     Value key = evaluate(*key_expr, scope);
-    if (!is_hashable(key)) run_.refuse("a dict with a key of type {} is not supported", type_name(key));
+    if (!is_hashable(key))
+      run_.refuse("a dict with a key of type {} is not supported", type_name(key));
     dict->set(std::move(key), evaluate(*value_expr, scope));
   }
   return static_cast<const Dict*>(dict);
@@ -151,7 +154,8 @@ Value Evaluator::evaluate(const Postfix& node, const ScopePtr& scope) {
 Value Evaluator::apply(const Step& step, Value value, const ScopePtr& scope) {
   run_.charge(1);
   run_.line = step.line;
-  return std::visit([&](const auto& what) { return apply(what, std::move(value), scope); }, step.what);
+  return std::visit([&](const auto& what) { return apply(what, std::move(value), scope); },
+                    step.what);
 }
 
 Value Evaluator::apply(const Attribute& step, Value value, const ScopePtr&) {
@@ -185,14 +189,14 @@ Value Evaluator::apply(const FilterStep& step, Value value, const ScopePtr& scop
   int line = run_.line;
   Args args = evaluate_args(step.args, scope);
   run_.line = line;
-  return apply_filter(*this, run_, step.name, std::move(value), std::move(args));
+  return apply_filter(*this, step.name, std::move(value), std::move(args));
 }
 
 Value Evaluator::apply(const TestStep& step, Value value, const ScopePtr& scope) {
   int line = run_.line;
   Args args = evaluate_args(step.args, scope);
   run_.line = line;
-  return apply_test(*this, run_, step.name, std::move(value), std::move(args)) != step.is_negated;
+  return apply_test(*this, step.name, std::move(value), std::move(args)) != step.is_negated;
 }
 
 void Evaluator::add_named(Args& args, std::string_view name, Value value) {

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "text/jinja_eval.h"
 #include "text/jinja_tests.h"
 
 namespace ft::jinja {
@@ -30,29 +31,40 @@ const Table& tests() {
   return table;
 }
 
-Value apply(const Table& table, std::string_view what, Evaluator& evaluator, Run& run,
-            std::string_view name, Value self, Args args) {
+/// Errors: kBadInput for a name that is not in the table.
+const Native& find_row(Run& run, const Table& table, std::string_view what, std::string_view name) {
   auto row = table.find(name);
   if (row == table.end()) run.fault("there is no {} '{}'", what, name);
-  Deeper deeper(run);
+  return *row->second;
+}
+
+Value apply(const Native& row, Evaluator& evaluator, Value self, Args args) {
+  Run& run = evaluator.run();
+  Deeper deeper(run, 3);
   run.charge(1);
   if (const Text* text = self.text()) run.charge_bytes(text->size());
-  NativeCall call(evaluator, run, row->second->name, std::move(self));
-  call.bind(row->second->parameters, std::move(args));
-  return row->second->run(call);
+  NativeCall call(evaluator, row.name, std::move(self));
+  call.bind(row.parameters, std::move(args));
+  return row.run(call);
 }
 
 }  // namespace
 
-bool is_filter(std::string_view name) { return filters().contains(name); }
-bool is_test(std::string_view name) { return tests().contains(name); }
-
-Value apply_filter(Evaluator& evaluator, Run& run, std::string_view name, Value self, Args args) {
-  return apply(filters(), "filter", evaluator, run, name, std::move(self), std::move(args));
+bool is_filter(std::string_view name) {
+  return filters().contains(name);
+}
+bool is_test(std::string_view name) {
+  return tests().contains(name);
 }
 
-bool apply_test(Evaluator& evaluator, Run& run, std::string_view name, Value self, Args args) {
-  return is_true(apply(tests(), "test", evaluator, run, name, std::move(self), std::move(args)));
+Value apply_filter(Evaluator& evaluator, std::string_view name, Value self, Args args) {
+  const Native& row = find_row(evaluator.run(), filters(), "filter", name);
+  return apply(row, evaluator, std::move(self), std::move(args));
+}
+
+bool apply_test(Evaluator& evaluator, std::string_view name, Value self, Args args) {
+  const Native& row = find_row(evaluator.run(), tests(), "test", name);
+  return is_true(apply(row, evaluator, std::move(self), std::move(args)));
 }
 
 }  // namespace ft::jinja

@@ -6,8 +6,8 @@ namespace ft::jinja {
 
 namespace {
 
-// All of these work at once where the reference works as items are asked for: an item that cannot be handled is an Error even
-// if nothing asks for it.
+// All of these work at once where the reference works as items are asked for: an item that cannot
+// be handled is an Error even if nothing asks for it.
 Value made_of(NativeCall& call, std::vector<Value> items) {
   return make_list(call.run, std::move(items), ListKind::kGenerator);
 }
@@ -56,7 +56,7 @@ Value map_filter(NativeCall& call) {
   std::vector<Value> results;
   for (const Value& item : take_items(call.run, call.self)) {
     call.run.charge(call.args.positional.size());
-    results.push_back(apply_filter(call.evaluator, call.run, name->bytes(), item, call.args));
+    results.push_back(apply_filter(call.evaluator, name->bytes(), item, call.args));
   }
   return made_of(call, std::move(results));
 }
@@ -77,8 +77,8 @@ Value choose_filter(NativeCall& call) {
   for (const Value& item : take_items(call.run, call.self)) {
     call.run.charge(call.args.positional.size());
     Value tested = get(item);
-    bool holds = name ? apply_test(call.evaluator, call.run, name->bytes(), tested, call.args)
-                      : is_true(tested);
+    bool holds =
+        name ? apply_test(call.evaluator, name->bytes(), tested, call.args) : is_true(tested);
     if (holds == kKeeps) kept.push_back(item);
   }
   return made_of(call, std::move(kept));
@@ -103,6 +103,8 @@ constexpr Native kRows[] = {
 
 }  // namespace
 
-std::span<const Native> choice_filters() { return kRows; }
+std::span<const Native> choice_filters() {
+  return kRows;
+}
 
 }  // namespace ft::jinja

@@ -172,7 +172,8 @@ Value unique_filter(NativeCall& call) {
   for (const Value& item : take_items(call.run, call.self)) {
     Value key = get(item);
     if (!is_sensitive) key = ignore_case(call.run, key);
-    if (!is_hashable(key)) call.run.fault("unique: values of type {} cannot be told apart", type_name(key));
+    if (!is_hashable(key))
+      call.run.fault("unique: values of type {} cannot be told apart", type_name(key));
     if (seen.find(key)) continue;
     seen.set(std::move(key), None{});
     kept.push_back(item);
@@ -191,9 +192,10 @@ Value batch_filter(NativeCall& call) {
     batch.push_back(item);
   }
   if (!batch.empty()) {
-    for (auto have = static_cast<int64_t>(batch.size()); call.has_value(1) && have < n; ++have) {
-      call.run.charge(1);
-      batch.push_back(call.arg(1));
+    auto n_missing = static_cast<uint64_t>(n) - batch.size();
+    if (call.has_value(1) && n_missing > 0) {
+      call.run.charge(n_missing);
+      batch.insert(batch.end(), n_missing, call.arg(1));
     }
     batches.push_back(make_list(call.run, std::move(batch)));
   }
@@ -240,6 +242,8 @@ constexpr Native kRows[] = {
 
 }  // namespace
 
-std::span<const Native> list_filters() { return kRows; }
+std::span<const Native> list_filters() {
+  return kRows;
+}
 
 }  // namespace ft::jinja

@@ -12,8 +12,8 @@ namespace ft::jinja {
 
 namespace {
 
-// Digits of any script as ASCII, without white space around. Underscores go if they stand between digits; elsewhere they stay
-// and spoil the number, as they should.
+// Digits of any script as ASCII, without white space around. Underscores go if they stand between
+// digits; elsewhere they stay and spoil the number, as they should.
 std::string plain_digits(std::string_view text) {
   text = text.substr(0, trim_space_end(text, text.size()));
   std::string plain;
@@ -28,14 +28,16 @@ std::string plain_digits(std::string_view text) {
   }
   std::string result;
   for (size_t i = 0; i < plain.size(); ++i) {
-    bool is_between = i > 0 && i + 1 < plain.size() && std::isalnum(static_cast<unsigned char>(plain[i - 1])) &&
+    bool is_between = i > 0 && i + 1 < plain.size() &&
+                      std::isalnum(static_cast<unsigned char>(plain[i - 1])) &&
                       std::isalnum(static_cast<unsigned char>(plain[i + 1]));
     if (plain[i] != '_' || !is_between) result += plain[i];
   }
   return result;
 }
 
-// Python's int(text, base); nothing if the text is not such a number. Errors: kBadInput beyond 64 bits.
+// Python's int(text, base); nothing if the text is not such a number. Errors: kBadInput beyond 64
+// bits.
 std::optional<int64_t> parse_integer(Run& run, std::string_view text, int64_t base) {
   std::string digits = plain_digits(text);
   bool is_negative = digits.starts_with('-');
@@ -50,17 +52,20 @@ std::optional<int64_t> parse_integer(Run& run, std::string_view text, int64_t ba
     }
   }
   if (base == 0) {
-    if (rest.size() > 1 && rest[0] == '0' && rest.find_first_not_of('0') != std::string_view::npos) {
+    if (rest.size() > 1 && rest[0] == '0' &&
+        rest.find_first_not_of('0') != std::string_view::npos) {
       return std::nullopt;
     }
     base = 10;
   }
   if (base < 2 || base > 36 || rest.empty() || rest[0] == '-') return std::nullopt;
   uint64_t magnitude = 0;
-  auto result = std::from_chars(rest.data(), rest.data() + rest.size(), magnitude, static_cast<int>(base));
+  auto result =
+      std::from_chars(rest.data(), rest.data() + rest.size(), magnitude, static_cast<int>(base));
   if (result.ptr != rest.data() + rest.size()) return std::nullopt;
   uint64_t limit = static_cast<uint64_t>(INT64_MAX) + (is_negative ? 1 : 0);
-  if (result.ec != std::errc() || magnitude > limit) run.fault("the integer {} does not fit in 64 bits", digits);
+  if (result.ec != std::errc() || magnitude > limit)
+    run.fault("the integer {} does not fit in 64 bits", digits);
   return static_cast<int64_t>(is_negative ? 0 - magnitude : magnitude);
 }
 
@@ -79,15 +84,18 @@ std::optional<double> parse_float(std::string_view text) {
   }
   double number = 0;
   auto result = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-  if (result.ptr != rest.data() + rest.size() || result.ec == std::errc::invalid_argument) return std::nullopt;
-  if (result.ec == std::errc::result_out_of_range) number = std::strtod(std::string(rest).c_str(), nullptr);
+  if (result.ptr != rest.data() + rest.size() || result.ec == std::errc::invalid_argument)
+    return std::nullopt;
+  if (result.ec == std::errc::result_out_of_range)
+    number = std::strtod(std::string(rest).c_str(), nullptr);
   return sign * number;
 }
 
 // Python's int(number): towards zero. NaN gives nothing.
 std::optional<int64_t> truncated(Run& run, double number) {
   if (std::isnan(number)) return std::nullopt;
-  if (!(number >= -0x1p63 && number < 0x1p63)) run.fault("{} does not fit in 64 bits", float_repr(number));
+  if (!(number >= -0x1p63 && number < 0x1p63))
+    run.fault("{} does not fit in 64 bits", float_repr(number));
   return static_cast<int64_t>(number);
 }
 
@@ -149,7 +157,8 @@ Value round_filter(NativeCall& call) {
     }
     return rounded(*number, precision);
   }
-  if (method != "ceil" && method != "floor") call.run.fault("round: the method is common, ceil or floor");
+  if (method != "ceil" && method != "floor")
+    call.run.fault("round: the method is common, ceil or floor");
   if (precision < 0 || precision > 300) call.run.refuse("round: this precision is not supported");
   double unit = std::pow(10.0, static_cast<double>(precision));
   double scaled = *number * unit;
@@ -166,6 +175,8 @@ constexpr Native kRows[] = {
 
 }  // namespace
 
-std::span<const Native> number_filters() { return kRows; }
+std::span<const Native> number_filters() {
+  return kRows;
+}
 
 }  // namespace ft::jinja

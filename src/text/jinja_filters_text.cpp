@@ -10,43 +10,24 @@ namespace ft::jinja {
 
 namespace {
 
-TextRef self_text(NativeCall& call) { return to_text(call.run, call.self); }
+TextRef self_text(NativeCall& call) {
+  return to_text(call.run, call.self);
+}
 
 template <Case kCase>
 Value case_filter(NativeCall& call) {
   return with_case(call.run, *self_text(call), kCase);
 }
 
-Value capitalize_filter(NativeCall& call) { return capitalized(call.run, *self_text(call)); }
+Value capitalize_filter(NativeCall& call) {
+  return capitalized(call.run, *self_text(call));
+}
 
 // Unlike str.title(): words begin behind white space, hyphens and opening brackets only.
 Value title_filter(NativeCall& call) {
-  TextRef text = self_text(call);
-  std::string_view bytes = text->bytes();
-  TextBuilder out(call.run);
-  auto is_separator = [](uint32_t c) {
-    return is_space(c) || (c < 0x80 && std::string_view("-({[<").find(static_cast<char>(c)) != std::string_view::npos);
-  };
-  size_t position = 0;
-  auto run_end = [&](bool of_separators) {
-    size_t end = position;
-    for (size_t after = end; end < bytes.size() && is_separator(next_code_point(bytes, after)) == of_separators; end = after) {
-    }
-    return end;
-  };
-  while (position < bytes.size()) {
-    size_t end = run_end(true);
-    out.append(*text, position, end);
-    position = end;
-    end = run_end(false);
-    if (end == position) break;
-    size_t second = position;
-    next_code_point(bytes, second);
-    out.append(*with_case(call.run, *slice(call.run, text, position, second), Case::kUpper));
-    out.append(*with_case(call.run, *slice(call.run, text, second, end), Case::kLower));
-    position = end;
-  }
-  return out.finish();
+  return words_capitalized(call.run, *self_text(call), [](uint32_t c) {
+    return is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
+  });
 }
 
 Value trim_filter(NativeCall& call) {
@@ -60,7 +41,9 @@ Value replace_filter(NativeCall& call) {
   return replace(call.run, self_text(call), *from, *to, n_max);
 }
 
-Value string_filter(NativeCall& call) { return self_text(call); }
+Value string_filter(NativeCall& call) {
+  return self_text(call);
+}
 
 Value safe_filter(NativeCall& call) {
   TextBuilder out(call.run);
@@ -73,7 +56,9 @@ Value escape_filter(NativeCall& call) {
   return text->is_markup() ? text : escape_html(call.run, *text);
 }
 
-Value forceescape_filter(NativeCall& call) { return escape_html(call.run, *self_text(call)); }
+Value forceescape_filter(NativeCall& call) {
+  return escape_html(call.run, *self_text(call));
+}
 
 Value center_filter(NativeCall& call) {
   return pad(call.run, self_text(call), call.integer(0, 80), Side::kBoth, *made(call.run, " "));
@@ -200,6 +185,8 @@ constexpr Native kRows[] = {
 
 }  // namespace
 
-std::span<const Native> text_filters() { return kRows; }
+std::span<const Native> text_filters() {
+  return kRows;
+}
 
 }  // namespace ft::jinja

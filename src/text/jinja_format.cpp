@@ -37,7 +37,8 @@ class PercentFormatter {
     // What could be asked for names need not be used.
     bool has_items = values_.list() && values_.list()->is_indexable() && !is_tuple_;
     bool may_be_unused = values_.dict() || values_.is_undefined() || has_items;
-    if (n_used_ < n_values && !may_be_unused) run_.fault("not all values of '%' are used by the format");
+    if (n_used_ < n_values && !may_be_unused)
+      run_.fault("not all values of '%' are used by the format");
     return out_.finish(format_.is_markup());
   }
 
@@ -49,7 +50,8 @@ class PercentFormatter {
       if (n_used_++ > 0) run_.fault("the format needs more values than '%' got");
       return values_;
     }
-    if (n_used_ >= values_.list()->items.size()) run_.fault("the format needs more values than '%' got");
+    if (n_used_ >= values_.list()->items.size())
+      run_.fault("the format needs more values than '%' got");
     return values_.list()->items[n_used_++];
   }
 
@@ -142,7 +144,8 @@ class PercentFormatter {
     }
     if (peek() == '\0') run_.fault("the format ends inside of a conversion");
     wanted.type = peek();
-    if (static_cast<unsigned char>(wanted.type) >= 0x80) run_.fault("unknown conversion in a format");
+    if (static_cast<unsigned char>(wanted.type) >= 0x80)
+      run_.fault("unknown conversion in a format");
     ++position_;
     return wanted;
   }

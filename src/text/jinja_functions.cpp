@@ -1,4 +1,5 @@
-// The global functions: range(), namespace(), dict(), raise_exception(), strftime_now() and the like.
+// The global functions: range(), namespace(), dict(), raise_exception(), strftime_now() and the
+// like.
 #include <algorithm>
 #include <ctime>
 #include <iomanip>
@@ -39,7 +40,8 @@ Value range_function(NativeCall& call) {
 
 void add_entry(NativeCall& call, Dict& dict, Value key, Value value) {
   call.run.charge(1);
-  if (!is_hashable(key)) call.run.refuse("a dict with a key of type {} is not supported", type_name(key));
+  if (!is_hashable(key))
+    call.run.refuse("a dict with a key of type {} is not supported", type_name(key));
   dict.set(std::move(key), std::move(value));
 }
 
@@ -119,14 +121,10 @@ Value strftime_now(NativeCall& call) {
 }
 
 constexpr Native kRows[] = {
-    {"cycler", "*", refuse_call},
-    {"dict", "*", dict_function},
-    {"joiner", "*", refuse_call},
-    {"lipsum", "*", refuse_call},
-    {"namespace", "*", namespace_function},
-    {"raise_exception", "message", raise_exception},
-    {"range", "*", range_function},
-    {"strftime_now", "format", strftime_now},
+    {"cycler", "*", refuse_call},           {"dict", "*", dict_function},
+    {"joiner", "*", refuse_call},           {"lipsum", "*", refuse_call},
+    {"namespace", "*", namespace_function}, {"raise_exception", "message", raise_exception},
+    {"range", "*", range_function},         {"strftime_now", "format", strftime_now},
 };
 
 }  // namespace

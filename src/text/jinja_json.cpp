@@ -1,4 +1,5 @@
-// JSON to values, by a streaming parser (no second tree, no recursion), and values to JSON as Python writes it.
+// JSON to values, by a streaming parser (no second tree, no recursion), and values to JSON as
+// Python writes it.
 #include <algorithm>
 #include <cmath>
 

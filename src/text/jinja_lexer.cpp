@@ -16,7 +16,9 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_ascii_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // Line ends become "\n"; one at the very end is dropped.
 std::string normalize(std::string_view source) {
@@ -115,7 +117,8 @@ class Lexer {
     }
   }
 
-  // The end of a tag that closes at `end` ("%}"): a minus strips what follows, otherwise a block eats one line end.
+  // The end of a tag that closes at `end` ("%}"): a minus strips what follows, otherwise a block
+  // eats one line end.
   size_t after_close(size_t end, char sign, bool is_block) const {
     if (sign == '-') return skip_space(source_, end + 2);
     return end + 2 + (is_block && sign != '+' && at(end + 2) == '\n' ? 1 : 0);
@@ -190,8 +193,8 @@ class Lexer {
     if (size_t end = name_end(); end > position_) return take(TokenKind::kName, end);
     if (looking_at("'") || looking_at("\"")) return lex_string();
     constexpr std::array<std::string_view, 26> kOperators = {
-        "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]",
-        "(",  ")",  "{",  "}",  ">",  "<",  "=", ".", ":", "|", ",", ";"};
+        "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[",
+        "]",  "(",  ")",  "{",  "}",  ">",  "<", "=", ".", ":", "|", ",", ";"};
     for (std::string_view spelling : kOperators) {
       if (!looking_at(spelling)) continue;
       balance(spelling, open_brackets);
@@ -266,7 +269,8 @@ class Lexer {
     auto [base, begin, end] = integer_range();
     std::string digits = without_underscores(begin, end);
     Token& token = add(TokenKind::kInteger, digits);
-    auto result = std::from_chars(digits.data(), digits.data() + digits.size(), token.integer, base);
+    auto result =
+        std::from_chars(digits.data(), digits.data() + digits.size(), token.integer, base);
     if (result.ec != std::errc()) {
       syntax_error(where_, token, fmt::format("the integer {} does not fit in 64 bits", digits));
     }

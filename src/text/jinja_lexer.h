@@ -15,7 +15,7 @@ enum class TokenKind : uint8_t {
   kBlockBegin,  // {%
   kBlockEnd,
   kName,
-  kString,   // text holds the value, escapes resolved
+  kString,  // text holds the value, escapes resolved
   kInteger,
   kFloat,
   kOperator,  // text holds its spelling
@@ -36,8 +36,8 @@ struct Token {
   bool is_name(std::string_view name) const { return kind == TokenKind::kName && text == name; }
 };
 
-/// The last token is kEnd. Errors: kBadInput with line and column for text that no token starts with, and for a comment, a
-/// raw block or a string without end.
+/// The last token is kEnd. Errors: kBadInput with line and column for text that no token starts
+/// with, and for a comment, a raw block or a string without end.
 std::vector<Token> tokenize(std::string_view source, std::string_view where);
 
 /// Throws kBadInput: "where:line:column: text".

@@ -1,4 +1,5 @@
-// The methods of lists, tuples and dicts. Rows without a function are what the sandbox hides: they would change the value.
+// The methods of lists, tuples and dicts. Rows without a function are what the sandbox hides: they
+// would change the value.
 #include "text/jinja_access.h"
 
 namespace ft::jinja {
@@ -7,7 +8,8 @@ namespace {
 
 Value list_count(NativeCall& call) {
   int64_t n = 0;
-  for (const Value& item : call.self.list()->items) n += equals(call.run, item, call.arg(0)) ? 1 : 0;
+  for (const Value& item : call.self.list()->items)
+    n += equals(call.run, item, call.arg(0)) ? 1 : 0;
   return n;
 }
 
@@ -19,9 +21,13 @@ Value list_index(NativeCall& call) {
   call.run.fault("index(): the list has no such item");
 }
 
-Value list_copy(NativeCall& call) { return call.self; }
+Value list_copy(NativeCall& call) {
+  return call.self;
+}
 
-Value dict_copy(NativeCall& call) { return call.self; }
+Value dict_copy(NativeCall& call) {
+  return call.self;
+}
 
 Value dict_get(NativeCall& call) {
   if (!is_hashable(call.arg(0))) {
@@ -53,26 +59,28 @@ Value dict_items(NativeCall& call) {
 }
 
 constexpr Native kListRows[] = {
-    {"append", "", nullptr},         {"clear", "*", refuse_call},
-    {"copy", "/", list_copy},        {"count", "/value", list_count},
-    {"extend", "", nullptr},         {"index", "/value", list_index},
-    {"insert", "", nullptr},         {"pop", "*", refuse_call},
-    {"remove", "", nullptr},         {"reverse", "", nullptr},
-    {"sort", "", nullptr},
+    {"append", "", nullptr},         {"clear", "*", refuse_call}, {"copy", "/", list_copy},
+    {"count", "/value", list_count}, {"extend", "", nullptr},     {"index", "/value", list_index},
+    {"insert", "", nullptr},         {"pop", "*", refuse_call},   {"remove", "", nullptr},
+    {"reverse", "", nullptr},        {"sort", "", nullptr},
 };
 
 constexpr Native kDictRows[] = {
-    {"clear", "", nullptr},          {"copy", "/", dict_copy},
-    {"fromkeys", "*", refuse_call},  {"get", "/key default?", dict_get},
-    {"items", "/", dict_items},      {"keys", "/", dict_keys},
-    {"pop", "", nullptr},            {"popitem", "", nullptr},
-    {"setdefault", "", nullptr},     {"update", "", nullptr},
+    {"clear", "", nullptr},         {"copy", "/", dict_copy},
+    {"fromkeys", "*", refuse_call}, {"get", "/key default?", dict_get},
+    {"items", "/", dict_items},     {"keys", "/", dict_keys},
+    {"pop", "", nullptr},           {"popitem", "", nullptr},
+    {"setdefault", "", nullptr},    {"update", "", nullptr},
     {"values", "/", dict_values},
 };
 
 }  // namespace
 
-std::span<const Native> list_methods() { return kListRows; }
-std::span<const Native> dict_methods() { return kDictRows; }
+std::span<const Native> list_methods() {
+  return kListRows;
+}
+std::span<const Native> dict_methods() {
+  return kDictRows;
+}
 
 }  // namespace ft::jinja

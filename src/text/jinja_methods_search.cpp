@@ -10,7 +10,9 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-const Text& self(const NativeCall& call) { return *call.self.text(); }
+const Text& self(const NativeCall& call) {
+  return *call.self.text();
+}
 
 // The part of the text that optional arguments `start` and `stop` (in chars) select, as bytes.
 struct Window {
@@ -27,7 +29,8 @@ Window window(const NativeCall& call, size_t first) {
   int64_t stop = call.has_value(first + 1) ? fit(call.integer(first + 1, 0)) : n;
   stop = std::min(stop, n);
   if (start > stop) return {0, 0, false};
-  return {text.offset_of(static_cast<size_t>(start)), text.offset_of(static_cast<size_t>(stop)), true};
+  return {text.offset_of(static_cast<size_t>(start)), text.offset_of(static_cast<size_t>(stop)),
+          true};
 }
 
 template <bool kAtStart>
@@ -55,10 +58,12 @@ Value find_method(NativeCall& call) {
   std::string_view bytes = self(call).bytes().substr(part.begin, part.end - part.begin);
   size_t found = kNone;
   if (part.is_valid) {
-    found = kFromLeft ? find_bytes(bytes, wanted->bytes()) : find_last_bytes(bytes, wanted->bytes());
+    found =
+        kFromLeft ? find_bytes(bytes, wanted->bytes()) : find_last_bytes(bytes, wanted->bytes());
   }
   if (found != kNone) return static_cast<int64_t>(self(call).char_of(part.begin + found));
-  if (kMustExist) call.run.fault("{}(): the string does not contain '{}'", call.name, wanted->bytes());
+  if (kMustExist)
+    call.run.fault("{}(): the string does not contain '{}'", call.name, wanted->bytes());
   return int64_t{-1};
 }
 
@@ -86,9 +91,13 @@ Value class_method(NativeCall& call) {
   return !bytes.empty();
 }
 
-bool is_alnum(uint32_t c) { return is_alpha(c) || is_numeric(c); }
+bool is_alnum(uint32_t c) {
+  return is_alpha(c) || is_numeric(c);
+}
 
-Value isascii_method(NativeCall& call) { return self(call).is_ascii(); }
+Value isascii_method(NativeCall& call) {
+  return self(call).is_ascii();
+}
 
 // True if there are cased chars and all of them are of the class.
 template <bool (*kIsOfCase)(uint32_t)>
@@ -140,6 +149,8 @@ constexpr Native kRows[] = {
 
 }  // namespace
 
-std::span<const Native> text_search_methods() { return kRows; }
+std::span<const Native> text_search_methods() {
+  return kRows;
+}
 
 }  // namespace ft::jinja

@@ -11,7 +11,9 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-const TextRef& self(const NativeCall& call) { return *call.self.get<TextRef>(); }
+const TextRef& self(const NativeCall& call) {
+  return *call.self.get<TextRef>();
+}
 
 template <Side kSide>
 Value strip_method(NativeCall& call) {
@@ -24,7 +26,9 @@ Value case_method(NativeCall& call) {
   return with_case(call.run, *self(call), kCase);
 }
 
-Value capitalize_method(NativeCall& call) { return capitalized(call.run, *self(call)); }
+Value capitalize_method(NativeCall& call) {
+  return capitalized(call.run, *self(call));
+}
 
 Value swapcase_method(NativeCall& call) {
   const Text& text = *self(call);
@@ -56,7 +60,8 @@ std::vector<Value> split_space(Run& run, const TextRef& text, int64_t n_max) {
     }
     --n_max;
     size_t end = position;
-    for (size_t after = end; end < bytes.size() && !is_space(next_code_point(bytes, after)); end = after) {
+    for (size_t after = end; end < bytes.size() && !is_space(next_code_point(bytes, after));
+         end = after) {
     }
     pieces.push_back(slice(run, text, position, end));
     position = skip_space(bytes, end);
@@ -225,7 +230,8 @@ Value format_method(NativeCall& call) {
       continue;
     }
     size_t end = bytes.find('}', brace);
-    if (bytes[brace] == '}' || end == kNone) call.run.fault("format(): a single '{}'", bytes[brace]);
+    if (bytes[brace] == '}' || end == kNone)
+      call.run.fault("format(): a single '{}'", bytes[brace]);
     Value value = format_field(call, bytes.substr(brace + 1, end - brace - 1), n_auto);
     out.append(*to_text(call.run, value));
     position = end + 1;
@@ -266,6 +272,8 @@ constexpr Native kRows[] = {
 
 }  // namespace
 
-std::span<const Native> text_methods() { return kRows; }
+std::span<const Native> text_methods() {
+  return kRows;
+}
 
 }  // namespace ft::jinja

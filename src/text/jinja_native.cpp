@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "text/jinja_eval.h"
+
 namespace ft::jinja {
 
 namespace {
@@ -27,6 +29,9 @@ std::vector<Parameter> split_parameters(std::string_view text) {
 
 }  // namespace
 
+NativeCall::NativeCall(Evaluator& evaluator_in, std::string_view name_in, Value self_in)
+    : evaluator(evaluator_in), run(evaluator.run()), name(name_in), self(std::move(self_in)) {}
+
 void NativeCall::bind(std::string_view parameters, Args given) {
   if (parameters == "*") {
     args = std::move(given);
@@ -36,7 +41,8 @@ void NativeCall::bind(std::string_view parameters, Args given) {
   if (is_positional_only) parameters.remove_prefix(1);
   std::vector<Parameter> rows = split_parameters(parameters);
   if (given.positional.size() > rows.size()) {
-    run.fault("{}() takes at most {} arguments, not {}", name, rows.size(), given.positional.size());
+    run.fault("{}() takes at most {} arguments, not {}", name, rows.size(),
+              given.positional.size());
   }
   bound_.resize(rows.size());
   for (size_t i = 0; i < given.positional.size(); ++i) bound_[i] = std::move(given.positional[i]);

@@ -1,4 +1,5 @@
-// Filters, tests, methods and functions that are written in C++: rows of tables, with their parameters bound by name.
+// Filters, tests, methods and functions that are written in C++: rows of tables, with their
+// parameters bound by name.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,16 @@
 
 namespace ft::jinja {
 
-/// A call under way. `self` is the value in front of the bar, of `is` or of the dot; undefined for functions.
+/// A call under way. `self` is the value in front of the bar, of `is` or of the dot; undefined for
+/// functions.
 class NativeCall {
  public:
-  NativeCall(Evaluator& evaluator_in, Run& run_in, std::string_view name_in, Value self_in)
-      : evaluator(evaluator_in), run(run_in), name(name_in), self(std::move(self_in)) {}
+  NativeCall(Evaluator& evaluator_in, std::string_view name_in, Value self_in);
 
-  /// Gives each argument to its parameter. `parameters` has names with blanks between them; "?" behind a name: it may be
-  /// missing; "/" in front of all: they have no names for the caller; "*" alone: `args` stays as it is.
-  /// Errors: kBadInput for one too many, one missing, or an unknown name.
+  /// Gives each argument to its parameter. `parameters` has names with blanks between them; "?"
+  /// behind a name: it may be missing; "/" in front of all: they have no names for the caller; "*"
+  /// alone: `args` stays as it is. Errors: kBadInput for one too many, one missing, or an unknown
+  /// name.
   void bind(std::string_view parameters, Args given);
 
   bool has(size_t i) const { return i < bound_.size() && bound_[i].has_value(); }

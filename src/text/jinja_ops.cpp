@@ -1,6 +1,7 @@
 // Python's arithmetic on 64-bit integers, floats, strings and lists.
 #include "text/jinja_ops.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "text/jinja_access.h"
@@ -161,10 +162,13 @@ Value repeat(Run& run, const Value& value, int64_t n) {
   }
   std::vector<Value> items;
   const List& list = *value.list();
-  for (int64_t i = 0; i < n && !list.items.empty(); ++i) {
-    run.charge(list.items.size());
-    items.insert(items.end(), list.items.begin(), list.items.end());
-  }
+  n = list.items.empty() ? 0 : std::max<int64_t>(n, 0);
+  uint64_t n_items = 0;
+  if (__builtin_mul_overflow(static_cast<uint64_t>(n), list.items.size(), &n_items))
+    n_items = UINT64_MAX / 2;
+  run.charge(n_items);
+  items.reserve(n_items);
+  for (; n > 0; --n) items.insert(items.end(), list.items.begin(), list.items.end());
   return make_list(run, std::move(items), list.kind);
 }
 
@@ -181,12 +185,15 @@ Value arithmetic(Run& run, Op op, const Value& a, const Value& b) {
   auto p = as_number(a), q = as_number(b);
   if (p && q) return float_arithmetic(run, op, *p, *q);
   if (op == Op::kAdd && a.text() && b.text()) return add_texts(run, *a.text(), *b.text());
-  if (op == Op::kAdd && is_list_or_tuple(a.list()) && b.list() && a.list()->kind == b.list()->kind) {
+  if (op == Op::kAdd && is_list_or_tuple(a.list()) && b.list() &&
+      a.list()->kind == b.list()->kind) {
     return add_lists(run, *a.list(), *b.list());
   }
   if (op == Op::kModulo && a.text()) return percent_format(run, *a.text(), b);
-  if (op == Op::kMultiply && y && (a.text() || is_list_or_tuple(a.list()))) return repeat(run, a, *y);
-  if (op == Op::kMultiply && x && (b.text() || is_list_or_tuple(b.list()))) return repeat(run, b, *x);
+  if (op == Op::kMultiply && y && (a.text() || is_list_or_tuple(a.list())))
+    return repeat(run, a, *y);
+  if (op == Op::kMultiply && x && (b.text() || is_list_or_tuple(b.list())))
+    return repeat(run, b, *x);
   fault_types(run, op, a, b);
 }
 

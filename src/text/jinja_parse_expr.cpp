@@ -7,7 +7,17 @@ namespace ft::jinja {
 namespace {
 
 // From loose to tight.
-enum Precedence { kPrecOr, kPrecAnd, kPrecNot, kPrecCompare, kPrecSum, kPrecConcat, kPrecProduct, kPrecPower, kPrecUnary };
+enum Precedence {
+  kPrecOr,
+  kPrecAnd,
+  kPrecNot,
+  kPrecCompare,
+  kPrecSum,
+  kPrecConcat,
+  kPrecProduct,
+  kPrecPower,
+  kPrecUnary
+};
 
 struct OperatorRow {
   std::string_view spelling;

@@ -42,7 +42,8 @@ class Parser {
     while (in_.peek().kind != TokenKind::kEnd) {
       const Token& token = in_.take();
       if (token.kind == TokenKind::kData) {
-        body.push_back({token.line, Data{std::make_shared<const Text>(token.text, Origin::kTemplate)}});
+        body.push_back(
+            {token.line, Data{std::make_shared<const Text>(token.text, Origin::kTemplate)}});
       } else if (token.kind == TokenKind::kVariableBegin) {
         body.push_back({token.line, Output{expressions_.parse_tuple(true)}});
         in_.expect(TokenKind::kVariableEnd, "'}}'");

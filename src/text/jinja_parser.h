@@ -7,8 +7,8 @@
 
 namespace ft::jinja {
 
-/// Errors: kBadInput with line and column for text that is not a template; kUnsupported for include, import, extends, block,
-/// autoescape and recursive loops.
+/// Errors: kBadInput with line and column for text that is not a template; kUnsupported for
+/// include, import, extends, block, autoescape and recursive loops.
 Body parse_template(std::string_view source, std::string_view where);
 
 }  // namespace ft::jinja

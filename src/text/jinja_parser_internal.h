@@ -1,4 +1,5 @@
-// The parser's two halves share this: expressions (jinja_parse_expr.cpp) and statements (jinja_parser.cpp).
+// The parser's two halves share this: expressions (jinja_parse_expr.cpp) and statements
+// (jinja_parser.cpp).
 #pragma once
 
 #include <array>

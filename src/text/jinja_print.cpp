@@ -15,7 +15,8 @@ std::string escaped(uint32_t c) {
   return fmt::format("\\U{:08x}", c);
 }
 
-// Prints values into one text. Strings inside of lists and dicts lose their origin: all of it counts as content.
+// Prints values into one text. Strings inside of lists and dicts lose their origin: all of it
+// counts as content.
 class ReprWriter {
  public:
   explicit ReprWriter(Run& run) : run_(run), out_(run) {}

@@ -1,7 +1,6 @@
-// What one rendering owns and what it may spend: a hostile template ends in an Error, not in a full memory or a long wait.
+// What one rendering owns and what it may spend: a hostile template ends in an Error, not in a full
+// memory or a long wait.
 #pragma once
-
-#include <fmt/format.h>
 
 #include <cstdint>
 #include <memory>
@@ -10,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace ft::jinja {
 
-/// Everything that lives until the rendering ends: lists, dicts, namespaces, functions. Values point at these.
+/// Everything that lives until the rendering ends: lists, dicts, namespaces, functions. Values
+/// point at these.
 struct Managed {
   Managed() = default;
   Managed(const Managed&) = delete;
@@ -25,7 +27,7 @@ struct Managed {
 struct Limits {
   // One step is a node evaluated, a list element copied, or kBytesPerStep bytes of text handled.
   uint64_t n_steps = 10'000'000;
-  int n_depth = 256;                  // expressions and statements under evaluation inside each other
+  int n_depth = 256;  // expressions and statements under evaluation inside each other
   uint64_t text_bytes = 64ull << 20;  // one string, the output included
 };
 
@@ -39,10 +41,10 @@ class Run {
 
   /// Errors: kBadInput once the steps are spent.
   void charge(uint64_t n_steps) {
-    n_spent_ += n_steps;
-    if (n_spent_ > limits_.n_steps) [[unlikely]] {
+    if (n_steps > limits_.n_steps - n_spent_) [[unlikely]] {
       out_of_steps();
     }
+    n_spent_ += n_steps;
   }
   void charge_bytes(uint64_t n_bytes) { charge(n_bytes / kBytesPerStep); }
   void forget_charges() { n_spent_ = 0; }
@@ -85,19 +87,21 @@ class Run {
   std::vector<std::unique_ptr<Managed>> owned_;
 };
 
-/// One level of recursion, for as long as it lives. Errors: kBadInput at the limit.
+/// Levels of recursion, for as long as it lives. Errors: kBadInput at the limit.
 class Deeper {
  public:
-  explicit Deeper(Run& run) : run_(run) {
-    if (run_.depth_ >= run_.limits_.n_depth) run_.too_deep();
-    ++run_.depth_;
+  /// `n_levels` above 1 for what takes more of the stack than about 600 bytes.
+  explicit Deeper(Run& run, int n_levels = 1) : run_(run), n_levels_(n_levels) {
+    if (run_.depth_ + n_levels > run_.limits_.n_depth) run_.too_deep();
+    run_.depth_ += n_levels;
   }
-  ~Deeper() { --run_.depth_; }
+  ~Deeper() { run_.depth_ -= n_levels_; }
   Deeper(const Deeper&) = delete;
   Deeper& operator=(const Deeper&) = delete;
 
  private:
   Run& run_;
+  int n_levels_;
 };
 
 }  // namespace ft::jinja

@@ -10,21 +10,43 @@ namespace ft::jinja {
 
 namespace {
 
-Value is_defined(NativeCall& call) { return !call.self.is_undefined(); }
-Value is_undefined(NativeCall& call) { return call.self.is_undefined(); }
-Value is_none(NativeCall& call) { return call.self.is_none(); }
-Value is_boolean(NativeCall& call) { return call.self.is<bool>(); }
-Value is_integer(NativeCall& call) { return call.self.is<int64_t>(); }
-Value is_float(NativeCall& call) { return call.self.is<double>(); }
-Value is_number(NativeCall& call) { return as_number(call.self).has_value(); }
-Value is_string(NativeCall& call) { return call.self.text() != nullptr; }
-Value is_mapping(NativeCall& call) { return call.self.dict() != nullptr; }
+Value is_defined(NativeCall& call) {
+  return !call.self.is_undefined();
+}
+Value is_undefined(NativeCall& call) {
+  return call.self.is_undefined();
+}
+Value is_none(NativeCall& call) {
+  return call.self.is_none();
+}
+Value is_boolean(NativeCall& call) {
+  return call.self.is<bool>();
+}
+Value is_integer(NativeCall& call) {
+  return call.self.is<int64_t>();
+}
+Value is_float(NativeCall& call) {
+  return call.self.is<double>();
+}
+Value is_number(NativeCall& call) {
+  return as_number(call.self).has_value();
+}
+Value is_string(NativeCall& call) {
+  return call.self.text() != nullptr;
+}
+Value is_mapping(NativeCall& call) {
+  return call.self.dict() != nullptr;
+}
 Value is_callable(NativeCall& call) {
   // An undefined value has a __call__, if only to complain.
   return call.self.is<const Callable*>() || call.self.is_undefined();
 }
-Value is_iterable_test(NativeCall& call) { return is_iterable(call.self); }
-Value is_escaped(NativeCall& call) { return call.self.text() && call.self.text()->is_markup(); }
+Value is_iterable_test(NativeCall& call) {
+  return is_iterable(call.self);
+}
+Value is_escaped(NativeCall& call) {
+  return call.self.text() && call.self.text()->is_markup();
+}
 Value is_filter_test(NativeCall& call) {
   return call.self.text() && is_filter(call.self.text()->bytes());
 }
@@ -48,9 +70,15 @@ bool has_remainder(NativeCall& call, const Value& divisor, int64_t remainder) {
   Value rest = arithmetic(call.run, Op::kModulo, call.self, divisor);
   return equals(call.run, rest, remainder);
 }
-Value is_odd(NativeCall& call) { return has_remainder(call, int64_t{2}, 1); }
-Value is_even(NativeCall& call) { return has_remainder(call, int64_t{2}, 0); }
-Value is_divisibleby(NativeCall& call) { return has_remainder(call, call.arg(0), 0); }
+Value is_odd(NativeCall& call) {
+  return has_remainder(call, int64_t{2}, 1);
+}
+Value is_even(NativeCall& call) {
+  return has_remainder(call, int64_t{2}, 0);
+}
+Value is_divisibleby(NativeCall& call) {
+  return has_remainder(call, call.arg(0), 0);
+}
 
 // The same object: constants and containers by identity, numbers and strings by value and type.
 Value is_sameas(NativeCall& call) {
@@ -60,9 +88,15 @@ Value is_sameas(NativeCall& call) {
   return equals(call.run, call.self, call.arg(0));
 }
 
-Value is_in(NativeCall& call) { return contains(call.run, call.arg(0), call.self); }
-Value is_equal(NativeCall& call) { return equals(call.run, call.self, call.arg(0)); }
-Value is_not_equal(NativeCall& call) { return !equals(call.run, call.self, call.arg(0)); }
+Value is_in(NativeCall& call) {
+  return contains(call.run, call.arg(0), call.self);
+}
+Value is_equal(NativeCall& call) {
+  return equals(call.run, call.self, call.arg(0));
+}
+Value is_not_equal(NativeCall& call) {
+  return !equals(call.run, call.self, call.arg(0));
+}
 
 // `accepts` says whether an order (negative, zero, positive) will do.
 bool is_ordered(NativeCall& call, bool (*accepts)(int)) {
@@ -89,8 +123,12 @@ Value ask_text(NativeCall& call, std::string_view method) {
   Value text = to_text(call.run, call.self);
   return call.evaluator.call(*get_attribute(call.run, text, method), {});
 }
-Value is_lower_test(NativeCall& call) { return ask_text(call, "islower"); }
-Value is_upper_test(NativeCall& call) { return ask_text(call, "isupper"); }
+Value is_lower_test(NativeCall& call) {
+  return ask_text(call, "islower");
+}
+Value is_upper_test(NativeCall& call) {
+  return ask_text(call, "isupper");
+}
 
 constexpr Native kRows[] = {
     {"!=", "/other", is_not_equal},
@@ -136,6 +174,8 @@ constexpr Native kRows[] = {
 
 }  // namespace
 
-std::span<const Native> test_rows() { return kRows; }
+std::span<const Native> test_rows() {
+  return kRows;
+}
 
 }  // namespace ft::jinja

@@ -18,7 +18,9 @@ size_t Text::part_at(size_t position) const {
   return static_cast<size_t>(part - parts_.begin());
 }
 
-Origin Text::origin_at(size_t position) const { return parts_[part_at(position)].origin; }
+Origin Text::origin_at(size_t position) const {
+  return parts_[part_at(position)].origin;
+}
 
 size_t Text::offset_of(size_t index) const {
   if (is_ascii()) return index;
@@ -68,7 +70,7 @@ void TextBuilder::append_char(uint32_t code_point, Origin origin) {
 }
 
 TextRef TextBuilder::finish(bool is_markup) {
-  run_.charge(1);
+  run_.charge(kStepsPerText);
   text_.n_chars_ = count_chars(text_.bytes_);
   text_.is_markup_ = is_markup;
   auto result = std::make_shared<const Text>(std::move(text_));

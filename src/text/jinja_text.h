@@ -1,4 +1,5 @@
-// The strings of a chat template: UTF-8 in which every byte knows whether the template or a message wrote it.
+// The strings of a chat template: UTF-8 in which every byte knows whether the template or a message
+// wrote it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace ft::jinja {
 /// Who wrote a byte. Only the template's own text may spell special tokens.
 enum class Origin : uint8_t { kContent, kTemplate };
 
-/// An immutable string, valid UTF-8. Positions are bytes unless a name says chars (code points, as Python counts).
+/// An immutable string, valid UTF-8. Positions are bytes unless a name says chars (code points, as
+/// Python counts).
 class Text {
  public:
   struct Part {
@@ -71,6 +73,7 @@ class TextBuilder {
   TextRef finish(bool is_markup = false);
 
  private:
+  static constexpr uint64_t kStepsPerText = 8;  // it takes about 150 bytes beside its own
   void mark(Origin origin);
   Run& run_;
   Text text_;

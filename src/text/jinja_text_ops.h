@@ -17,7 +17,8 @@ TextRef replace(Run& run, const TextRef& text, const Text& from, const Text& to,
 TextRef join(Run& run, const Text& separator, const std::vector<TextRef>& parts);
 /// Python's str.splitlines.
 std::vector<TextRef> split_lines(Run& run, const TextRef& text, bool keeps_ends);
-/// `width` chars in all, the text in the middle (kBoth), at the right of the padding (kLeft) or at its left (kRight).
+/// `width` chars in all, the text in the middle (kBoth), at the right of the padding (kLeft) or at
+/// its left (kRight).
 TextRef pad(Run& run, const TextRef& text, int64_t width, Side side, const Text& fill);
 
 }  // namespace ft::jinja

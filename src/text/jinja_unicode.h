@@ -8,11 +8,11 @@
 
 namespace ft::jinja {
 
-bool is_space(uint32_t c);      // str.isspace
-bool is_alpha(uint32_t c);      // str.isalpha
-bool is_decimal(uint32_t c);    // str.isdecimal
-bool is_digit(uint32_t c);      // str.isdigit, superscripts included
-bool is_numeric(uint32_t c);    // str.isnumeric, as far as the general category tells
+bool is_space(uint32_t c);    // str.isspace
+bool is_alpha(uint32_t c);    // str.isalpha
+bool is_decimal(uint32_t c);  // str.isdecimal
+bool is_digit(uint32_t c);    // str.isdigit, superscripts included
+bool is_numeric(uint32_t c);  // str.isnumeric, as far as the general category tells
 bool is_upper(uint32_t c);
 bool is_lower(uint32_t c);
 bool is_title(uint32_t c);
@@ -24,12 +24,17 @@ int digit_value(uint32_t c);
 
 enum class Case { kLower, kUpper, kTitle };  // kTitle: capitals at the start of words
 
-/// str.lower(), str.upper(), str.title() with the full mappings of Unicode ("ß" gives "SS"). Keeps the origin of each char.
+/// str.lower(), str.upper(), str.title() with the full mappings of Unicode ("ß" gives "SS"). Keeps
+/// the origin of each char.
 TextRef with_case(Run& run, const Text& text, Case wanted);
 /// First char in title case, the others in lower case.
 TextRef capitalized(Run& run, const Text& text);
 
-/// The bytes of `text` without white space at the ends.
+/// In each word between separators the first char in upper case, the others in lower case.
+TextRef words_capitalized(Run& run, const Text& text, bool (*separates)(uint32_t));
+
+/// The first byte at or behind `begin` that is no white space; the end of `text` up to `end`
+/// without white space.
 size_t skip_space(std::string_view text, size_t begin);
 size_t trim_space_end(std::string_view text, size_t end);
 

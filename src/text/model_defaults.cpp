@@ -2,9 +2,10 @@
 #include "text/model_defaults.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file_map.h"
@@ -16,7 +17,8 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMaxFileBytes = 64 << 20;  // a tokenizer_config.json may list thousands of added tokens
+constexpr uint64_t kMaxFileBytes =
+    64 << 20;  // a tokenizer_config.json may list thousands of added tokens
 constexpr int kMaxDepth = 64;
 
 /// One of the folder's JSON files: an object, empty where the file is missing.
@@ -128,7 +130,8 @@ ModelDefaults read_model_defaults(const fs::path& folder, const Tokenizer& token
   }
   add_stop_tokens(generation, stop_tokens);
   if (const auto spelling = eos_spelling(read_object(folder, "tokenizer_config.json"))) {
-    // A spelling that the vocabulary lacks can never be produced, so that there is nothing to stop at.
+    // A spelling that the vocabulary lacks can never be produced, so that there is nothing to stop
+    // at.
     if (const auto id = tokenizer.id_of(*spelling)) stop_tokens.push_back(*id);
   }
   std::sort(stop_tokens.begin(), stop_tokens.end());

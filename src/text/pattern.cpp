@@ -90,7 +90,8 @@ class Search {
 
  private:
   static bool is_step_limit(int result) {
-    return result == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER || result == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER;
+    return result == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER ||
+           result == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER;
   }
 
   int run(size_t from, unsigned long n_steps) {

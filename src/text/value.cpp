@@ -28,7 +28,9 @@ struct TypeName {
 };
 
 // Lists equal lists and tuples equal tuples; views of keys and generators only themselves.
-bool same_family(const List& a, const List& b) { return a.kind == b.kind && a.is_indexable(); }
+bool same_family(const List& a, const List& b) {
+  return a.kind == b.kind && a.is_indexable();
+}
 
 bool lists_equal(Run& run, const List& a, const List& b) {
   if (&a == &b) return true;
@@ -75,7 +77,9 @@ std::optional<int> compare_lists(Run& run, const List& a, const List& b, std::st
 
 }  // namespace
 
-std::string_view type_name(const Value& value) { return std::visit(TypeName{}, value.data()); }
+std::string_view type_name(const Value& value) {
+  return std::visit(TypeName{}, value.data());
+}
 
 size_t Dict::Hash::operator()(const Value& key) const {
   if (const Text* text = key.text()) return (*this)(text->bytes());
@@ -172,7 +176,8 @@ std::optional<int> compare(Run& run, const Value& a, const Value& b, std::string
 
 bool contains(Run& run, const Value& container, const Value& item) {
   if (const Text* text = container.text()) {
-    if (!item.text()) run.fault("'in <string>' needs a string on the left, not {}", type_name(item));
+    if (!item.text())
+      run.fault("'in <string>' needs a string on the left, not {}", type_name(item));
     run.charge_bytes(text->size() + item.text()->size());
     return find_bytes(text->bytes(), item.text()->bytes()) != std::string_view::npos;
   }
@@ -238,6 +243,7 @@ std::optional<int64_t> length_of(const Value& value) {
 
 Value make_list(Run& run, std::vector<Value> items, ListKind kind) {
   run.charge(items.size());
+  items.shrink_to_fit();
   return static_cast<const List*>(run.make<List>(kind, std::move(items)));
 }
 

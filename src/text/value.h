@@ -1,5 +1,6 @@
-// The values of a chat template, as Python would have them: what JSON can say, plus tuples, namespaces and functions.
-// Lists, dicts and functions belong to a Run; values are cheap handles to them.
+// The values of a chat template, as Python would have them: what JSON can say, plus tuples,
+// namespaces and functions. Lists, dicts and functions belong to a Run; values are cheap handles to
+// them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ class Loop;
 
 struct None {};
 
-/// What a name or an attribute that does not exist evaluates to. Prints as nothing; nearly all else is an Error.
+/// What a name or an attribute that does not exist evaluates to. Prints as nothing; nearly all else
+/// is an Error.
 struct Undefined {
   std::string_view name = {};    // for messages; points into the template; may be empty
   std::string_view holder = {};  // the type of the value that has no such attribute or item
@@ -38,8 +40,8 @@ class Value {
  public:
   Value() = default;  // undefined
   template <typename T>
-    requires std::is_constructible_v<ValueData, T>
-  Value(T&& data) : data_(std::forward<T>(data)) {}  // NOLINT: a value is written as what it holds
+  requires std::is_constructible_v<ValueData, T> Value(T&& data)
+      : data_(std::forward<T>(data)) {}  // NOLINT: a value is written as what it holds
 
   template <typename T>
   bool is() const {
@@ -140,8 +142,9 @@ std::optional<double> as_number(const Value& value);
 
 /// Python's ==. Errors: kBadInput for lists that nest too deeply.
 bool equals(Run& run, const Value& a, const Value& b);
-/// Negative, zero or positive, as a is before, equal to or behind b; nothing for NaN, which compares false with everything.
-/// Errors: kBadInput for types that have no order, with `op` in the message.
+/// Negative, zero or positive, as a is before, equal to or behind b; nothing for NaN, which
+/// compares false with everything. Errors: kBadInput for types that have no order, with `op` in the
+/// message.
 std::optional<int> compare(Run& run, const Value& a, const Value& b, std::string_view op);
 /// Python's `in`. Errors: kBadInput for a container that cannot be searched.
 bool contains(Run& run, const Value& container, const Value& item);
@@ -166,7 +169,8 @@ std::optional<int64_t> length_of(const Value& value);
 
 Value make_list(Run& run, std::vector<Value> items, ListKind kind = ListKind::kList);
 
-/// What `{{ value }}` prints: a string as it is, all else as Python's str(). Errors: kUnsupported for functions and the like.
+/// What `{{ value }}` prints: a string as it is, all else as Python's str(). Errors: kUnsupported
+/// for functions and the like.
 TextRef to_text(Run& run, const Value& value);
 /// Python's repr(), inside lists and for `%r`.
 TextRef to_repr(Run& run, const Value& value);
@@ -183,8 +187,9 @@ struct JsonStyle {
 /// Python's json.dumps(). Errors: kBadInput for a value that JSON does not have.
 TextRef to_json(Run& run, const Value& value, const JsonStyle& style);
 
-/// Reads JSON; numbers keep the difference between 1 and 1.0. Every string, keys too, is marked as content.
-/// Errors: kBadInput with `where` and the position; integers beyond 64 bits, and nesting deeper than 100 levels.
+/// Reads JSON; numbers keep the difference between 1 and 1.0. Every string, keys too, is marked as
+/// content. Errors: kBadInput with `where` and the position; integers beyond 64 bits, and nesting
+/// deeper than 100 levels.
 Value parse_json(Run& run, std::string_view json, std::string_view where);
 
 }  // namespace ft::jinja

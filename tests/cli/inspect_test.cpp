@@ -1,11 +1,11 @@
 // `ft inspect` on the demo model, against its own files.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/process.h"
 
@@ -40,7 +40,7 @@ TEST(Inspect, JsonAgreesWithTheConfiguration) {
 }
 
 TEST(Inspect, TheTableSaysTheSameToPeople) {
-  for (const std::vector<std::string> arguments :
+  for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"inspect", kDemo}, {"inspect", "--model", kDemo}}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.status, 0) << outcome.err;

@@ -1,12 +1,12 @@
 // `ft logits` on the demo model, against the reference's logits and continuation.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/process.h"
 
@@ -16,7 +16,9 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-json reference() { return json::parse(read_file(kDemo + "/reference.json")); }
+json reference() {
+  return json::parse(read_file(kDemo + "/reference.json"));
+}
 
 std::string joined(const json& ids) {
   std::string text;
@@ -51,9 +53,15 @@ TEST(Logits, FileHasEveryPositionAndTheReferencesContinuation) {
   for (const bool is_exact : {true, false}) {
     const json row = reference()[0];
     const size_t n_greedy = row["greedy_ids"].size();
-    std::vector<std::string> arguments{"logits", "--model",  kDemo,
-                                       "--out",  out,        "--tokens",
-                                       joined(row["prompt_ids"]), "--greedy", std::to_string(n_greedy)};
+    std::vector<std::string> arguments{"logits",
+                                       "--model",
+                                       kDemo,
+                                       "--out",
+                                       out,
+                                       "--tokens",
+                                       joined(row["prompt_ids"]),
+                                       "--greedy",
+                                       std::to_string(n_greedy)};
     if (is_exact) arguments.push_back("--exact");
     const Outcome outcome = run(arguments);
     ASSERT_EQ(outcome.status, 0) << outcome.err;

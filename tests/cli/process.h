@@ -1,4 +1,5 @@
-// Runs the built program as a user would: arguments, standard input, environment; and through a terminal.
+// Runs the built program as a user would: arguments, standard input, environment; and through a
+// terminal.
 #pragma once
 
 #include <map>
@@ -13,23 +14,24 @@ struct Outcome {
   std::string err;
 };
 
-struct Run {
+struct Invocation {
   std::vector<std::string> arguments;
   std::string input;                               // standard input, a pipe
-  std::map<std::string, std::string> environment;  // in addition to ours
+  std::map<std::string, std::string> environment;  // besides ours and FT_DEMO_MODEL
 };
 
 /// Waits for the end, two minutes at most.
-Outcome run(const Run& run);
+Outcome run(const Invocation& call);
 
 inline Outcome run(std::vector<std::string> arguments, std::string input = "") {
-  return run(Run{.arguments = std::move(arguments), .input = std::move(input), .environment = {}});
+  return run(
+      Invocation{.arguments = std::move(arguments), .input = std::move(input), .environment = {}});
 }
 
 /// The program on a terminal of its own. Everything it writes, on both outputs, comes here.
 class Terminal {
  public:
-  explicit Terminal(const Run& run);
+  explicit Terminal(const Invocation& call);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
@@ -38,6 +40,9 @@ class Terminal {
 
   /// Waits until `text` has come that was not there at the last wait; false after 20 seconds.
   bool wait_for(const std::string& text);
+  /// Waits for "> " and until the program reads single keys: the line editor shows its prompt a
+  /// moment before it does.
+  bool wait_for_prompt();
   /// The exit status, as in Outcome.
   int wait_for_end();
 
@@ -71,7 +76,8 @@ void write_file(const std::string& file, const std::string& text);
 /// The demo model, for tests that build a damaged copy of it.
 inline const std::string kDemo = FT_SOURCE_DIR "/models/demo";
 
-/// The demo model's folder with `files` in place of its own; "" leaves the file out. The weights are links.
+/// The demo model's folder with `files` in place of its own; "" leaves the file out. The weights
+/// are links.
 void copy_demo(const std::string& folder, const std::map<std::string, std::string>& files);
 
 }  // namespace ft::test

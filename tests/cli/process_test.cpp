@@ -1,12 +1,13 @@
-// The helpers of process.h. Linked as a test file, since each *_test.cpp of the folder is part of one program.
+// The helpers of process.h. Linked as a test file, since each *_test.cpp of the folder is part of
+// one program.
 #include "tests/cli/process.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,21 +20,26 @@
 #include <string_view>
 #include <thread>
 
+#include <gtest/gtest.h>
+
 namespace ft::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-int status_of(int raw) { return WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw); }
+int status_of(int raw) {
+  return WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
+}
 
 /// In the child: never returns.
-[[noreturn]] void become_program(const Run& run) {
+[[noreturn]] void become_program(const Invocation& call) {
   std::vector<std::string> words{FT_PROGRAM};
-  words.insert(words.end(), run.arguments.begin(), run.arguments.end());
+  words.insert(words.end(), call.arguments.begin(), call.arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  for (const auto& [name, value] : run.environment) setenv(name.c_str(), value.c_str(), 1);
+  setenv("FT_DEMO_MODEL", kDemo.c_str(), 1);  // wherever the program was built
+  for (const auto& [name, value] : call.environment) setenv(name.c_str(), value.c_str(), 1);
   execv(argv[0], argv.data());
   std::perror(argv[0]);
   _exit(127);
@@ -55,7 +61,7 @@ std::array<int, 2> open_pipe() {
 
 }  // namespace
 
-Outcome run(const Run& run) {
+Outcome run(const Invocation& call) {
   const auto in = open_pipe(), out = open_pipe(), err = open_pipe();
   const pid_t process = fork();
   if (process == 0) {
@@ -63,12 +69,12 @@ Outcome run(const Run& run) {
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     alarm(120);
-    become_program(run);
+    become_program(call);
   }
   for (const int fd : {in[0], out[1], err[1]}) close(fd);
   signal(SIGPIPE, SIG_IGN);
   std::thread writer([&] {
-    std::string_view rest = run.input;
+    std::string_view rest = call.input;
     while (!rest.empty()) {
       const ssize_t n = write(in[1], rest.data(), rest.size());
       if (n <= 0) break;
@@ -94,7 +100,7 @@ Outcome run(const Run& run) {
   return outcome;
 }
 
-Terminal::Terminal(const Run& run) {
+Terminal::Terminal(const Invocation& call) {
   leader_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (leader_ < 0 || grantpt(leader_) != 0 || unlockpt(leader_) != 0) {
     throw std::runtime_error("no terminal");
@@ -103,11 +109,12 @@ Terminal::Terminal(const Run& run) {
   process_ = fork();
   if (process_ == 0) {
     setsid();
-    const int terminal = open(name.c_str(), O_RDWR);  // becomes the controlling terminal: Ctrl-C works
+    const int terminal =
+        open(name.c_str(), O_RDWR);  // becomes the controlling terminal: Ctrl-C works
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(terminal, fd);
     if (terminal > STDERR_FILENO) close(terminal);
     alarm(120);
-    become_program(run);
+    become_program(call);
   }
 }
 
@@ -142,6 +149,16 @@ bool Terminal::wait_for(const std::string& text) {
   return false;
 }
 
+bool Terminal::wait_for_prompt() {
+  if (!wait_for("> ")) return false;
+  for (int i = 0; i < 200; ++i) {
+    termios settings{};
+    if (tcgetattr(leader_, &settings) == 0 && (settings.c_lflag & ICANON) == 0) return true;
+    read_some(50);
+  }
+  return false;
+}
+
 int Terminal::wait_for_end() {
   int raw = 0;
   while (waitpid(process_, &raw, WNOHANG) == 0) read_some(50);
@@ -156,7 +173,9 @@ Folder::Folder() {
   if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder");
 }
 
-Folder::~Folder() { fs::remove_all(path_); }
+Folder::~Folder() {
+  fs::remove_all(path_);
+}
 
 std::string read_file(const std::string& file) {
   std::ifstream in(file, std::ios::binary);

@@ -1,13 +1,14 @@
 // What holds for the program as a whole: help, version, errors and their status.
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "cli/command.h"
 #include "tests/cli/process.h"
@@ -90,15 +91,15 @@ TEST(Program, AnUnknownCommandNamesThoseThatThereAre) {
 
 TEST(Program, TheDemoModelIsFoundOrThePlacesAreNamed) {
   Folder folder;
-  const Outcome outcome = run(Run{.arguments = {"tokenize", "x"},
-                                  .input = "",
-                                  .environment = {{"FT_DEMO_MODEL", folder.path()}}});
+  const Outcome outcome = run(Invocation{.arguments = {"tokenize", "x"},
+                                         .input = "",
+                                         .environment = {{"FT_DEMO_MODEL", folder.path()}}});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.err, HasSubstr(folder.path()));
   // A copy of the program far away from any model finds none, and says where it looked.
   const std::string copy = folder.path() + "/bin/ft";
-  const std::string command = "mkdir " + folder.path() + "/bin && cp " FT_PROGRAM " " + copy + " && env -u " +
-                              "FT_DEMO_MODEL " + copy + " tokenize x 2>&1";
+  const std::string command = "mkdir " + folder.path() + "/bin && cp " FT_PROGRAM " " + copy +
+                              " && env -u " + "FT_DEMO_MODEL " + copy + " tokenize x 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   std::string text(4096, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), pipe));
@@ -125,7 +126,8 @@ TEST(Program, AFullDiskIsAnErrorAndAClosedPipeIsNone) {
 
   // bash reports the first command's status; the trap makes it start with SIGPIPE ignored.
   for (const std::string trap : {"", "trap \"\" PIPE; "}) {
-    const std::string line = trap + "{ sleep 0.2; " FT_PROGRAM " --help; echo \"status $?\" >&2; } | true";
+    const std::string line =
+        trap + "{ sleep 0.2; " FT_PROGRAM " --help; echo \"status $?\" >&2; } | true";
     pipe = popen(("bash -c '" + line + "' 2>&1").c_str(), "r");
     text.resize(4096);
     text.resize(std::fread(text.data(), 1, text.size(), pipe));

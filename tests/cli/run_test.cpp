@@ -1,10 +1,11 @@
 // `ft run` on the demo model, against the reference's own answers.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/process.h"
 
@@ -19,7 +20,8 @@ using testing::Not;
 using testing::StartsWith;
 
 constexpr const char* kQuestion = "What is a lighthouse?";
-constexpr const char* kAnswer = "A tower with a light that gives warning of shoals to passing ships.";
+constexpr const char* kAnswer =
+    "A tower with a light that gives warning of shoals to passing ships.";
 
 TEST(Run, GreedyAnswersEqualTheReference) {
   const std::string user = "<|im_start|>user\n", end = "<|im_end|>\n<|im_start|>assistant\n";
@@ -28,7 +30,8 @@ TEST(Run, GreedyAnswersEqualTheReference) {
     const std::string prompt = row["prompt"];
     if (!prompt.starts_with(user) || !prompt.ends_with(end)) continue;
     ++n_chats;
-    const std::string question = prompt.substr(user.size(), prompt.size() - user.size() - end.size());
+    const std::string question =
+        prompt.substr(user.size(), prompt.size() - user.size() - end.size());
     const Outcome outcome = run({"run", "--greedy", question});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(outcome.out, row["greedy_text"].get<std::string>() + "\n");
@@ -53,7 +56,8 @@ TEST(Run, RawContinuesTheTextWithItsSpecialTokens) {
 }
 
 TEST(Run, PromptComesFromStandardInput) {
-  EXPECT_EQ(run({"run", "--greedy"}, std::string(kQuestion) + "\n").out, std::string(kAnswer) + "\n");
+  EXPECT_EQ(run({"run", "--greedy"}, std::string(kQuestion) + "\n").out,
+            std::string(kAnswer) + "\n");
   EXPECT_EQ(run({"run", "--greedy", "What", "is", "a", "lighthouse?"}).out,
             std::string(kAnswer) + "\n");
   EXPECT_EQ(run({"run"}, "\n").status, 2);
@@ -96,7 +100,8 @@ TEST(Run, MaxTokensAndFullContext) {
       json::parse(run({"run", "--greedy", "--json", "--max-tokens", "3", kQuestion}).out);
   EXPECT_EQ(reply["n_generated"], 3);
   EXPECT_EQ(reply["stop_reason"], "max_tokens");
-  const json full = json::parse(run({"run", "--greedy", "--json", "--context", "20", kQuestion}).out);
+  const json full =
+      json::parse(run({"run", "--greedy", "--json", "--context", "20", kQuestion}).out);
   EXPECT_EQ(full["stop_reason"], "context_full");
   const Outcome outcome = run({"run", "--greedy", "--context", "16", kQuestion});
   EXPECT_EQ(outcome.status, 2);
@@ -104,8 +109,9 @@ TEST(Run, MaxTokensAndFullContext) {
 }
 
 TEST(Run, TheSameSeedGivesTheSameText) {
-  const std::vector<std::string> arguments{"run", "--json", "--temperature", "1.5", "--top-p", "1",
-                                           "--top-k", "0", "--max-tokens", "40", "It was"};
+  const std::vector<std::string> arguments{"run",          "--json", "--temperature", "1.5",
+                                           "--top-p",      "1",      "--top-k",       "0",
+                                           "--max-tokens", "40",     "It was"};
   const auto reply_of = [&](const std::string& seed) {
     std::vector<std::string> all = arguments;
     if (!seed.empty()) all.insert(all.end() - 1, {"--seed", seed});
@@ -119,9 +125,11 @@ TEST(Run, TheSameSeedGivesTheSameText) {
 }
 
 TEST(Run, BothArithmeticsAndSmallStepsGiveTheSameText) {
-  for (const std::vector<std::string> more :
-       {std::vector<std::string>{"--exact"}, {"--kv-dtype", "f32"}, {"--prefill-rows", "3"},
-        {"--isa", "scalar"}, {"--threads", "1"}}) {
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--exact"},
+                                               {"--kv-dtype", "f32"},
+                                               {"--prefill-rows", "3"},
+                                               {"--isa", "scalar"},
+                                               {"--threads", "1"}}) {
     std::vector<std::string> arguments{"run", "--greedy", kQuestion};
     arguments.insert(arguments.end(), more.begin(), more.end());
     EXPECT_EQ(run(arguments).out, std::string(kAnswer) + "\n") << more[0];
@@ -129,7 +137,8 @@ TEST(Run, BothArithmeticsAndSmallStepsGiveTheSameText) {
 }
 
 TEST(Run, SystemMessageComesFirst) {
-  const json with = json::parse(run({"run", "--json", "--greedy", "--system", "Be brief.", kQuestion}).out);
+  const json with =
+      json::parse(run({"run", "--json", "--greedy", "--system", "Be brief.", kQuestion}).out);
   EXPECT_GT(with["n_prompt"], 17);
 }
 
@@ -140,7 +149,7 @@ TEST(Run, OptionsOfATemplateWithoutOneAreRefused) {
   const Outcome outcome = run({"run", "--model", model, "--greedy", "--max-tokens", "2", "It was"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("no chat template"));
-  for (const std::vector<std::string> more :
+  for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--system", "Be brief."}, {"--no-think"}}) {
     std::vector<std::string> arguments{"run", "--model", model, "x"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -159,8 +168,8 @@ TEST(Run, TextThatIsNotUtf8IsRefused) {
 
 TEST(Run, CtrlCStopsTheAnswerAndKeepsWhatIsThere) {
   // Without a stop token, and hot enough to ramble, the reply lasts until the context is full.
-  Terminal terminal({.arguments = {"run", "--raw", "--temperature", "2", "--exact", "--isa", "scalar",
-                                   "--stop", "\x01", "In the beginning"},
+  Terminal terminal({.arguments = {"run", "--raw", "--temperature", "2", "--exact", "--isa",
+                                   "scalar", "--stop", "\x01", "In the beginning"},
                      .input = "",
                      .environment = {}});
   ASSERT_TRUE(terminal.wait_for(" ")) << terminal.screen();

@@ -1,9 +1,10 @@
 // `ft shell` from a pipe and on a terminal.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "tests/cli/process.h"
 
@@ -16,7 +17,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kAnswer = "A tower with a light that gives warning of shoals to passing ships.";
+constexpr const char* kAnswer =
+    "A tower with a light that gives warning of shoals to passing ships.";
 
 Outcome chat(const std::string& lines, std::vector<std::string> more = {}) {
   std::vector<std::string> arguments{"shell", "--greedy"};
@@ -31,7 +33,8 @@ TEST(Shell, AnswersEachLineAndNothingElse) {
 }
 
 TEST(Shell, TheConversationIsKeptAndItsTokensAreReused) {
-  const Outcome outcome = chat("What is a lighthouse?\nWhat is an expert?\n/stats\n/reset\n/stats\n");
+  const Outcome outcome =
+      chat("What is a lighthouse?\nWhat is an expert?\n/stats\n/reset\n/stats\n");
   EXPECT_THAT(outcome.out, HasSubstr(" reused)"));
   EXPECT_THAT(outcome.out, HasSubstr(" tokens/s"));
 }
@@ -45,7 +48,8 @@ TEST(Shell, MultiLineMessagesAreOneMessage) {
 }
 
 TEST(Shell, Commands) {
-  EXPECT_THAT(chat("/help\n").out, AllOf(HasSubstr("/reset"), HasSubstr("/think"), HasSubstr("/quit")));
+  EXPECT_THAT(chat("/help\n").out,
+              AllOf(HasSubstr("/reset"), HasSubstr("/think"), HasSubstr("/quit")));
   EXPECT_EQ(chat("/quit\nWhat is a lighthouse?\n").out, "");
   EXPECT_THAT(chat("/dance\n").out, HasSubstr("unknown command /dance"));
   EXPECT_THAT(chat("/reset now\n").out, HasSubstr("/reset takes no words"));
@@ -57,14 +61,15 @@ TEST(Shell, Commands) {
 TEST(Shell, ThinkingIsAVariableOfTheTemplate) {
   Folder folder;
   const std::string model = folder.path() + "/m";
-  copy_demo(model, {{"chat_template.jinja",
-                     "{% if enable_thinking is defined and not enable_thinking %}<|im_start|>user\n"
-                     "What is a lighthouse?{% else %}<|im_start|>user\n{{ messages[0].content }}{% endif %}"
-                     "<|im_end|>\n<|im_start|>assistant\n"}});
-  const Outcome outcome =
-      chat("/think\n/think off\n/think\nx\n/think maybe\n", {"--model", model});
-  EXPECT_EQ(outcome.out, std::string("thinking is as the template has it\nthinking is off\n") + kAnswer +
-                             "\n/think on or /think off, not 'maybe'\n");
+  copy_demo(
+      model,
+      {{"chat_template.jinja",
+        "{% if enable_thinking is defined and not enable_thinking %}<|im_start|>user\n"
+        "What is a lighthouse?{% else %}<|im_start|>user\n{{ messages[0].content }}{% endif %}"
+        "<|im_end|>\n<|im_start|>assistant{{ '\\n' }}"}});
+  const Outcome outcome = chat("/think\n/think off\n/think\nx\n/think maybe\n", {"--model", model});
+  EXPECT_EQ(outcome.out, std::string("thinking is as the template has it\nthinking is off\n") +
+                             kAnswer + "\n/think on or /think off, not 'maybe'\n");
 }
 
 TEST(Shell, AMessageThatFailsIsTakenBack) {
@@ -77,12 +82,13 @@ TEST(Shell, AMessageThatFailsIsTakenBack) {
 
 class ShellOnATerminal : public testing::Test {
  protected:
-  Run shell(std::vector<std::string> more = {}) {
-    Run run{.arguments = {"shell", "--greedy"},
-            .input = "",
-            .environment = {{"XDG_STATE_HOME", folder_.path() + "/state"}, {"TERM", "xterm"}}};
-    run.arguments.insert(run.arguments.end(), more.begin(), more.end());
-    return run;
+  Invocation shell(std::vector<std::string> more = {}) {
+    Invocation call{
+        .arguments = {"shell", "--greedy"},
+        .input = "",
+        .environment = {{"XDG_STATE_HOME", folder_.path() + "/state"}, {"TERM", "xterm"}}};
+    call.arguments.insert(call.arguments.end(), more.begin(), more.end());
+    return call;
   }
   std::string history() { return folder_.path() + "/state/freetoken/history"; }
 
@@ -92,27 +98,27 @@ class ShellOnATerminal : public testing::Test {
 TEST_F(ShellOnATerminal, ChatsKeepsAHistoryAndEndsWithCtrlD) {
   {
     Terminal terminal(shell());
-    ASSERT_TRUE(terminal.wait_for("> ")) << terminal.screen();
+    ASSERT_TRUE(terminal.wait_for_prompt()) << terminal.screen();
     terminal.type("What is a lighthouse?\r");
     ASSERT_TRUE(terminal.wait_for(kAnswer)) << terminal.screen();
-    ASSERT_TRUE(terminal.wait_for("> "));
+    ASSERT_TRUE(terminal.wait_for_prompt());
     terminal.type("\x04");
     EXPECT_EQ(terminal.wait_for_end(), 0) << terminal.screen();
   }
   EXPECT_THAT(read_file(history()), HasSubstr("lighthouse"));
-  struct stat status{};
+  struct stat status {};
   ASSERT_EQ(stat(history().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 
   Terminal terminal(shell());
-  ASSERT_TRUE(terminal.wait_for("> "));
+  ASSERT_TRUE(terminal.wait_for_prompt());
   terminal.type("\x10\r");  // Ctrl-P: the line before, from the last start
   EXPECT_TRUE(terminal.wait_for(kAnswer)) << terminal.screen();
 }
 
 TEST_F(ShellOnATerminal, CtrlCDropsTheLineAndStopsTheAnswerButNotTheShell) {
-  Run run = shell({"--exact", "--isa", "scalar", "--max-tokens", "1500"});
-  run.arguments[1] = "--temperature=3";
+  Invocation call = shell({"--exact", "--isa", "scalar", "--max-tokens", "1500"});
+  call.arguments[1] = "--temperature=3";
   Folder folder;
   // No stop token, so that an answer lasts.
   const std::string model = folder.path() + "/m";
@@ -120,31 +126,32 @@ TEST_F(ShellOnATerminal, CtrlCDropsTheLineAndStopsTheAnswerButNotTheShell) {
                     {"tokenizer_config.json", "{}"},
                     {"config.json", [] {
                        std::string config = read_file(kDemo + "/config.json");
-                       return config.replace(config.find("\"eos_token_id\": 2"), 17, "\"eos_token_id\": null");
+                       return config.replace(config.find("\"eos_token_id\": 2"), 17,
+                                             "\"eos_token_id\": null");
                      }()}});
-  run.arguments.insert(run.arguments.end(), {"--model", model});
-  Terminal terminal(run);
-  ASSERT_TRUE(terminal.wait_for("> ")) << terminal.screen();
+  call.arguments.insert(call.arguments.end(), {"--model", model});
+  Terminal terminal(call);
+  ASSERT_TRUE(terminal.wait_for_prompt()) << terminal.screen();
   terminal.type("half a line");
   ASSERT_TRUE(terminal.wait_for("half a line"));
   terminal.type("\x03");
-  ASSERT_TRUE(terminal.wait_for("> ")) << terminal.screen();
+  ASSERT_TRUE(terminal.wait_for_prompt()) << terminal.screen();
   terminal.type("/stats\r");
   ASSERT_TRUE(terminal.wait_for("no answer yet")) << terminal.screen();
-  ASSERT_TRUE(terminal.wait_for("> "));
+  ASSERT_TRUE(terminal.wait_for_prompt());
   terminal.type("Speak.\r");
   ASSERT_TRUE(terminal.wait_for("Speak.\r\n"));
   ASSERT_TRUE(terminal.wait_for(" ")) << terminal.screen();
   terminal.type("\x03");
   ASSERT_TRUE(terminal.wait_for(" ...\r\n")) << terminal.screen();
-  ASSERT_TRUE(terminal.wait_for("> "));
+  ASSERT_TRUE(terminal.wait_for_prompt());
   terminal.type("/quit\r");
   EXPECT_EQ(terminal.wait_for_end(), 0) << terminal.screen();
 }
 
 TEST_F(ShellOnATerminal, TypedCharactersOutsideAsciiArrive) {
   Terminal terminal(shell());
-  ASSERT_TRUE(terminal.wait_for("> "));
+  ASSERT_TRUE(terminal.wait_for_prompt());
   terminal.type("/caf\xc3\xa9\r");
   EXPECT_TRUE(terminal.wait_for("unknown command /caf\xc3\xa9;")) << terminal.screen();
 }

@@ -1,7 +1,5 @@
 // write_safetensors: the exact bytes as Python's json reads them, alignment, and that a failure
 // leaves no trace.
-#include "ft/tensors.h"
-
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "files/safetensors.h"
+#include "ft/tensors.h"
 #include "tests/files/files_support.h"
 
 namespace ft::test {

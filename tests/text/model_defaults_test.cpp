@@ -1,13 +1,14 @@
 // Defaults from made-up folders.
 #include "text/model_defaults.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "ft/error.h"
 #include "text/tokenizer.h"
@@ -80,8 +81,9 @@ TEST_F(ModelDefaultsTest, DoSampleBringsTheReferencesDefaults) {
 }
 
 TEST_F(ModelDefaultsTest, WithoutDoSampleTheBestTokenIsTakenWhateverElseIsSaid) {
-  for (const char* text : {R"({"temperature": 0.5, "top_k": 20, "repetition_penalty": 1.5})",
-                           R"({"do_sample": false, "temperature": 0.5, "top_k": 20, "repetition_penalty": 1.5})"}) {
+  for (const char* text :
+       {R"({"temperature": 0.5, "top_k": 20, "repetition_penalty": 1.5})",
+        R"({"do_sample": false, "temperature": 0.5, "top_k": 20, "repetition_penalty": 1.5})"}) {
     put("generation_config.json", text);
     EXPECT_EQ(read().sampling.temperature, 0);
     EXPECT_EQ(read().sampling.top_k, 20);  // holds once --temperature asks for a draw
@@ -93,16 +95,18 @@ TEST_F(ModelDefaultsTest, WithoutDoSampleTheBestTokenIsTakenWhateverElseIsSaid) 
 
 TEST_F(ModelDefaultsTest, MalformedFilesAreRefusedByName) {
   for (const char* name : {"config.json", "generation_config.json", "tokenizer_config.json"}) {
-    for (const std::string text : {"", "{", "[]", "3", "\"x\"", "{\"a\": \xff}"}) expect_refused(name, text);
+    for (const std::string text : {"", "{", "[]", "3", "\"x\"", "{\"a\": \xff}"})
+      expect_refused(name, text);
     expect_refused(name, "{\"a\":" + std::string(100000, '[') + std::string(100000, ']') + "}");
   }
   for (const char* value : {"\"2\"", "2.5", "[2, \"3\"]", "[[2]]", "true", "{}"}) {
     expect_refused("config.json", std::string("{\"eos_token_id\": ") + value + "}");
     expect_refused("generation_config.json", std::string("{\"eos_token_id\": ") + value + "}");
   }
-  for (const char* pair : {R"("temperature": -1)", R"("temperature": "hot")", R"("temperature": 1e300)",
-                           R"("top_p": 1.5)", R"("top_k": 1e12)", R"("top_k": -2)", R"("min_p": -0.1)",
-                           R"("repetition_penalty": 0)", R"("do_sample": 1)"}) {
+  for (const char* pair :
+       {R"("temperature": -1)", R"("temperature": "hot")", R"("temperature": 1e300)",
+        R"("top_p": 1.5)", R"("top_k": 1e12)", R"("top_k": -2)", R"("min_p": -0.1)",
+        R"("repetition_penalty": 0)", R"("do_sample": 1)"}) {
     expect_refused("generation_config.json", std::string("{") + pair + "}");
   }
   for (const char* value : {"7", "[]", "{}", R"({"content": 3})"}) {

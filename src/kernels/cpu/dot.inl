@@ -25,12 +25,9 @@ FT_INLINE void dot_segment_int8(const WeightView& w, int64_t n, int64_t segment,
   const uint8_t* codes = w.codes + n * w.row_bytes + segment * kPartials * kChunkBytes;
   const uint8_t* scales = scale_row<F>(w, n);
   const int64_t first_block = segment * kPartials * kBlocks;
-  const int n_values = static_cast<int>(left < kSegment ? left : kSegment);
-  int8_t values[kSegment];
-  for (int i = 0; i + 1 < n_values; i += 2) {
-    values[i] = F::code(codes + i / F::kChunkValues * kChunkBytes, i % F::kChunkValues);
-    values[i + 1] = F::code(codes + i / F::kChunkValues * kChunkBytes, i % F::kChunkValues + 1);
-  }
+  const int n_blocks = static_cast<int>((left < kSegment ? left : kSegment) / F::kBlock);
+  alignas(64) int8_t values[kSegment];
+  for (int b = 0; b < n_blocks; ++b) F::unpack(codes + b * F::kBlock * F::kBits / 8, values + b * F::kBlock);
   for (int b = 0; b < kBlocks; ++b) {
     const int n_lanes = lanes_with(left, b * F::kBlock, F::kChunkValues);
     float weight_scales[kPartials];

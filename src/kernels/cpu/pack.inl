@@ -1,5 +1,6 @@
 // Activations as the kernels of a format read them. Packed once for an operation, read for every row of weights.
-//   int8 partner:  quants [n_blocks * kBlock], one float32 scale a block; a block of zeros or tiny values has scale 0
+//   int8 partner:  quants [n_blocks * kBlock], even positions of a block before odd ones as a format unpacks its codes; one
+//                  float32 scale a block; a block of zeros or tiny values has scale 0
 //   float partner: for each segment of 32 chunks, value j of all 32 chunks side by side: [segment][j][32], zeros behind the end
 
 struct Packed {
@@ -13,9 +14,9 @@ struct Packed {
 
 /// Largest magnitude to 127, round to nearest even by adding 1.5 * 2^23.
 template <int kBlock>
-FT_INLINE void quantise_block(const float* x, int n, int8_t* quants, float* scale) {
+FT_INLINE void quantise_block(const float* x, int8_t* quants, float* scale) {
   uint32_t largest = 0;
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < kBlock; ++i) {
     const uint32_t magnitude = std::bit_cast<uint32_t>(x[i]) & 0x7FFFFFFFu;
     largest = magnitude > largest ? magnitude : largest;
   }
@@ -28,20 +29,17 @@ FT_INLINE void quantise_block(const float* x, int n, int8_t* quants, float* scal
   const float d = amax / 127.0f;
   const float inverse = 1.0f / d;
   *scale = d;
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < kBlock; ++i) {
     const float shifted = fma32(x[i], inverse, 12582912.0f);
-    quants[i] = static_cast<int8_t>(std::bit_cast<int32_t>(shifted) - 0x4B400000);
+    quants[i % 2 * (kBlock / 2) + i / 2] = static_cast<int8_t>(std::bit_cast<int32_t>(shifted) - 0x4B400000);
   }
-  for (int i = n; i < kBlock; ++i) quants[i] = 0;
 }
 
+/// Formats with this partner have whole blocks only: cols is a multiple of kBlock.
 template <typename F>
 FT_INLINE void pack_row_int8(const float* x, int64_t cols, int8_t* quants, float* scales) {
-  const int64_t n_blocks = (cols + F::kBlock - 1) / F::kBlock;
-  for (int64_t b = 0; b < n_blocks; ++b) {
-    const int64_t left = cols - b * F::kBlock;
-    quantise_block<F::kBlock>(x + b * F::kBlock, static_cast<int>(left < F::kBlock ? left : F::kBlock),
-                              quants + b * F::kBlock, scales + b);
+  for (int64_t b = 0; b * F::kBlock < cols; ++b) {
+    quantise_block<F::kBlock>(x + b * F::kBlock, quants + b * F::kBlock, scales + b);
   }
 }
 
@@ -65,7 +63,7 @@ FT_INLINE Packed pack_rows(Lane& lane, const TensorView& x, int64_t cols, int64_
   const int64_t n_rows = x.rows * n_pieces;
   Packed packed;
   if constexpr (F::kPartner == Partner::kInt8 && !kExact) {
-    packed.scale_stride = (cols + F::kBlock - 1) / F::kBlock;
+    packed.scale_stride = cols / F::kBlock;
     packed.quant_stride = packed.scale_stride * F::kBlock;
     int8_t* quants = lane.arena->alloc<int8_t>(n_rows * packed.quant_stride);
     float* scales = lane.arena->alloc<float>(n_rows * packed.scale_stride);

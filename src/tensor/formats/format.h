@@ -10,7 +10,7 @@
 //   kPartner        what activations become before they are multiplied
 //   scale(scales, b)        the scale of block b of a row, as the arithmetic uses it
 //   value(chunk, j)         value j of a chunk without its scale (float partner)
-//   code(chunk, j)          value j of a chunk as a small integer (int8 partner)
+//   unpack(block, codes)    the kBlock values of a block as small integers, even positions first (int8 partner)
 //   kRowFactor      what the sum of a row is multiplied with, times the weight's own factor, once at the end
 //   dequantise(...)  the number that the file means, rounded to float32 once: the specification that `--exact` multiplies with
 #pragma once

@@ -16,12 +16,10 @@ struct Mxfp4 {
   static constexpr Partner kPartner = Partner::kInt8;
   static constexpr float kRowFactor = 0.5f;  // codes are doubled
 
-  static FT_INLINE int8_t code(const uint8_t* chunk, int j) {
-    return e2m1_doubled(static_cast<uint8_t>((chunk[j / 2] >> (4 * (j & 1))) & 15));
-  }
+  static FT_INLINE void unpack(const uint8_t* block, int8_t* codes) { unpack_e2m1<kBlock / 2>(block, codes); }
   static FT_INLINE float scale(const uint8_t* scales, int64_t block) { return e8m0_to_f32(scales[block]); }
   static FT_INLINE float dequantise(const uint8_t* chunk, int j, const uint8_t* scales, int64_t block, float) {
-    return 0.5f * static_cast<float>(code(chunk, j)) * scale(scales, block);
+    return 0.5f * static_cast<float>(e2m1_doubled(nibble(chunk, j))) * scale(scales, block);
   }
 };
 
