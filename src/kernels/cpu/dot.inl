@@ -4,6 +4,14 @@
 
 constexpr int kRowTile = 16;  // activation rows that share one decoded segment
 
+/// The packed rows of one tile: ids[0 .. count), or 0, 1, ... where ids is nullptr. At most kRowTile.
+struct Tile {
+  const int32_t* ids = nullptr;
+  int count = 0;
+
+  FT_INLINE int64_t row(int m) const { return ids == nullptr ? m : ids[m]; }
+};
+
 /// How many of the 32 chunks of a segment have a value (or block) at position j, with `left` values in `per_chunk`-sized chunks.
 FT_INLINE int lanes_with(int64_t left, int j, int per_chunk) {
   const int64_t n = (left - j + per_chunk - 1) / per_chunk;
@@ -17,8 +25,8 @@ FT_INLINE const uint8_t* scale_row(const WeightView& w, int64_t n) {
 
 /// int8 partner: each block's products are summed exactly, then one fused multiply-add with both scales.
 template <typename F>
-FT_INLINE void dot_segment_int8(const WeightView& w, int64_t n, int64_t segment, const Packed& x, const int32_t* rows,
-                                int n_rows, float (*partial)[kPartials]) {
+FT_INLINE void dot_segment_int8(const WeightView& w, int64_t n, int64_t segment, const Packed& x, const Tile& tile,
+                                float (*partial)[kPartials]) {
   constexpr int kSegment = F::kChunkValues * kPartials;
   constexpr int kBlocks = F::kChunkValues / F::kBlock;  // blocks of a chunk
   const int64_t left = w.cols - segment * kSegment;
@@ -32,8 +40,8 @@ FT_INLINE void dot_segment_int8(const WeightView& w, int64_t n, int64_t segment,
     const int n_lanes = lanes_with(left, b * F::kBlock, F::kChunkValues);
     float weight_scales[kPartials];
     for (int l = 0; l < n_lanes; ++l) weight_scales[l] = F::scale(scales, first_block + l * kBlocks + b);
-    for (int m = 0; m < n_rows; ++m) {
-      const int64_t row = rows == nullptr ? m : rows[m];
+    for (int m = 0; m < tile.count; ++m) {
+      const int64_t row = tile.row(m);
       const int8_t* quants = x.quants + row * x.quant_stride + segment * kSegment + b * F::kBlock;
       const float* x_scales = x.scales + row * x.scale_stride + first_block + b;
       for (int l = 0; l < n_lanes; ++l) {
@@ -70,8 +78,8 @@ FT_INLINE void decode_segment(const WeightView& w, int64_t n, int64_t segment, f
 
 /// float partner: a fused multiply-add for each value. With scales, a chunk is summed from zero and then added with its scale.
 template <typename F, bool kExact>
-FT_INLINE void dot_segment_float(const WeightView& w, int64_t n, int64_t segment, const Packed& x, const int32_t* rows,
-                                 int n_rows, float (*partial)[kPartials]) {
+FT_INLINE void dot_segment_float(const WeightView& w, int64_t n, int64_t segment, const Packed& x, const Tile& tile,
+                                float (*partial)[kPartials]) {
   constexpr int kSegment = F::kChunkValues * kPartials;
   constexpr bool kScaled = F::kBlock != 0 && !kExact;
   const int64_t left = w.cols - segment * kSegment;
@@ -84,8 +92,8 @@ FT_INLINE void dot_segment_float(const WeightView& w, int64_t n, int64_t segment
       scales[l] = F::scale(scale_row<F>(w, n), (segment * kSegment + l * F::kChunkValues) / F::kBlock);
     }
   }
-  for (int m = 0; m < n_rows; ++m) {
-    const int64_t row = rows == nullptr ? m : rows[m];
+  for (int m = 0; m < tile.count; ++m) {
+    const int64_t row = tile.row(m);
     const float* a = x.values + row * x.value_stride + segment * kSegment;
     float chunk_sums[kPartials] = {};
     float* sums = kScaled ? chunk_sums : partial[m];
@@ -108,23 +116,23 @@ FT_INLINE void dot_segment_float(const WeightView& w, int64_t n, int64_t segment
   }
 }
 
-/// sums[m] = sum_k w[n, k] x[rows[m], k] for at most kRowTile rows (rows == nullptr: rows 0, 1, ...).
+/// sums[m] = sum_k w[n, k] x[tile.row(m), k].
 template <typename F, bool kExact>
-FT_INLINE void dot_rows(const WeightView& w, int64_t n, const Packed& x, const int32_t* rows, int n_rows, float* sums) {
+FT_INLINE void dot_rows(const WeightView& w, int64_t n, const Packed& x, const Tile& tile, float* sums) {
   constexpr int kSegment = F::kChunkValues * kPartials;
   alignas(64) float partial[kRowTile][kPartials];
-  for (int m = 0; m < n_rows; ++m) {
+  for (int m = 0; m < tile.count; ++m) {
     for (int l = 0; l < kPartials; ++l) partial[m][l] = 0;
   }
   for (int64_t s = 0; s * kSegment < w.cols; ++s) {
     if constexpr (F::kPartner == Partner::kInt8 && !kExact) {
-      dot_segment_int8<F>(w, n, s, x, rows, n_rows, partial);
+      dot_segment_int8<F>(w, n, s, x, tile, partial);
     } else {
-      dot_segment_float<F, kExact>(w, n, s, x, rows, n_rows, partial);
+      dot_segment_float<F, kExact>(w, n, s, x, tile, partial);
     }
   }
   const float factor = kExact ? 1.0f : F::kRowFactor * w.factor;
-  for (int m = 0; m < n_rows; ++m) sums[m] = fold32(partial[m]) * factor;
+  for (int m = 0; m < tile.count; ++m) sums[m] = fold32(partial[m]) * factor;
 }
 
 /// Rows [first, ...) of a packed batch as a batch of its own.

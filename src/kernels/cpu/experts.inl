@@ -53,8 +53,8 @@ FT_INLINE void gate_up_row(const ExpertsArgs& args, const Grouping& g, const Pac
   float ups[kRowTile];
   for (int32_t at = g.offsets[expert]; at < end; at += kRowTile) {
     const int count = end - at < kRowTile ? end - at : kRowTile;
-    dot_rows<F, kExact>(gate, n, x, g.rows + at, count, gates);
-    dot_rows<F, kExact>(up, n, x, g.rows + at, count, ups);
+    dot_rows<F, kExact>(gate, n, x, {g.rows + at, count}, gates);
+    dot_rows<F, kExact>(up, n, x, {g.rows + at, count}, ups);
     for (int i = 0; i < count; ++i) {
       const float a = gate_bias == nullptr ? gates[i] : gates[i] + gate_bias[n];
       const float b = up_bias == nullptr ? ups[i] : ups[i] + up_bias[n];
@@ -73,7 +73,7 @@ FT_INLINE void down_row(const ExpertsArgs& args, const Grouping& g, const Packed
   float sums[kRowTile];
   for (int32_t at = g.offsets[expert]; at < end; at += kRowTile) {
     const int count = end - at < kRowTile ? end - at : kRowTile;
-    dot_rows<F, kExact>(down, n, packed_from(hidden, at), nullptr, count, sums);
+    dot_rows<F, kExact>(down, n, packed_from(hidden, at), {.count = count}, sums);
     for (int i = 0; i < count; ++i) {
       args.results.row(g.routes[at + i])[n] = bias == nullptr ? sums[i] : sums[i] + bias[n];
     }

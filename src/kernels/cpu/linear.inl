@@ -11,7 +11,7 @@ void linear(Lane& lane, const LinearArgs& args) {
       for (int64_t n = begin; n < end; ++n) {
         for (int64_t m = 0; m < args.x.rows; m += kRowTile) {
           const int count = static_cast<int>(args.x.rows - m < kRowTile ? args.x.rows - m : kRowTile);
-          dot_rows<F, kExact>(args.w, n, packed_from(packed, m), nullptr, count, sums);
+          dot_rows<F, kExact>(args.w, n, packed_from(packed, m), {.count = count}, sums);
           for (int i = 0; i < count; ++i) {
             const float sum = args.bias == nullptr ? sums[i] : sums[i] + args.bias[n];
             float& y = args.y.row(m + i)[n];
@@ -60,7 +60,7 @@ void head_linear(Lane& lane, const HeadLinearArgs& args) {
           transposed_row<F>(w, args.x.row(r) + h * args.x_head, y);
         } else {
           for (int64_t n = 0; n < args.count; ++n) {
-            dot_rows<F, kExact>(w, n, packed_from(packed, i), nullptr, 1, y + n);
+            dot_rows<F, kExact>(w, n, packed_from(packed, i), {.count = 1}, y + n);
           }
         }
       }
