@@ -1,5 +1,6 @@
-// A changed config.json over the tensors of a fixture: whatever opens must also plan, load and run a step; the rest must end in an
-// Error. The first byte chooses the fixture. FT_FIXTURES: the folder of the fixtures.
+// A changed config.json over the tensors of a fixture: whatever opens must also plan, load and run
+// a step; the rest must end in an Error. The first byte chooses the fixture. FT_FIXTURES: the
+// folder of the fixtures.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,8 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFixtures[] = {"qwen3_moe_nvfp4", "qwen2_moe", "gpt_oss_mxfp4", "deepseek_v3", "glm4_moe",
-                                     "minimax_m2",      "mixtral",   "olmoe",         "qwen3_moe_fp8"};
+constexpr const char* kFixtures[] = {"qwen3_moe_nvfp4", "qwen2_moe", "gpt_oss_mxfp4",
+                                     "deepseek_v3",     "glm4_moe",  "minimax_m2",
+                                     "mixtral",         "olmoe",     "qwen3_moe_fp8"};
 constexpr uint64_t kMostBytes = 256 << 20;
 
 /// A folder for each fixture with links to its tensors.
@@ -39,7 +41,8 @@ std::vector<fs::path> make_folders() {
   for (const char* name : kFixtures) {
     const fs::path folder = base / name;
     fs::create_directories(folder);
-    fs::create_symlink(fs::absolute(fs::path(root) / name / "model.safetensors"), folder / "model.safetensors");
+    fs::create_symlink(fs::absolute(fs::path(root) / name / "model.safetensors"),
+                       folder / "model.safetensors");
     folders.push_back(folder);
   }
   return folders;
@@ -49,8 +52,8 @@ void run(const fs::path& folder) {
   static ft::Team team(1);
   const ft::Checkpoint checkpoint = ft::Checkpoint::open(folder);
   const std::unique_ptr<ft::Model> model = ft::open_model(checkpoint);
-  const ft::Placement placement =
-      ft::plan_placement(*model, {.n_context = std::min<int64_t>(model->card().n_context, 100), .n_prefill_rows = 3});
+  const ft::Placement placement = ft::plan_placement(
+      *model, {.n_context = std::min<int64_t>(model->card().n_context, 100), .n_prefill_rows = 3});
   ft::check_fits(placement, kMostBytes);
   model->bank().fill(team, {});
   ft::Runner runner(*model, placement, team, ft::cpu_ops("auto", false));
@@ -59,7 +62,9 @@ void run(const fs::path& folder) {
   std::vector<int32_t> tokens = {0, last, last / 2};
   tokens.resize(static_cast<size_t>(std::min<int64_t>(3, placement.n_context)));
   if (pages.grow(placement.n_context)) {
-    runner.step(std::span(tokens).first(static_cast<size_t>(std::min<int64_t>(placement.n_prefill_rows, 3))), 0, pages, false);
+    runner.step(std::span(tokens).first(
+                    static_cast<size_t>(std::min<int64_t>(placement.n_prefill_rows, 3))),
+                0, pages, false);
   }
 }
 
@@ -69,7 +74,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::vector<fs::path> folders = make_folders();
   if (size == 0) return 0;
   const fs::path& folder = folders[data[0] % folders.size()];
-  std::ofstream(folder / "config.json", std::ios::binary).write(reinterpret_cast<const char*>(data + 1), static_cast<std::streamsize>(size - 1));
+  std::ofstream(folder / "config.json", std::ios::binary)
+      .write(reinterpret_cast<const char*>(data + 1), static_cast<std::streamsize>(size - 1));
   try {
     run(folder);
   } catch (const ft::Error&) {

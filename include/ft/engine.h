@@ -24,19 +24,23 @@ struct LoadProgress {
 };
 
 struct EngineOptions {
-  std::string model_dir;           // a folder with config.json and *.safetensors
-  std::string isa = "auto";        // instruction set: auto, scalar, avx2, avx512; an impossible one is an Error
-  int n_threads = 0;               // 0: one for each allowed physical core
+  std::string model_dir;  // a folder with config.json and *.safetensors
+  // Instruction set: auto, scalar, avx2, avx512; an impossible one is an Error
+  std::string isa = "auto";
+  int n_threads = 0;  // 0: one for each allowed physical core
   KvDType kv_dtype = KvDType::kBF16;
-  bool exact = false;              // dequantised weights times float32 activations, float32 KV: the specification
-  int64_t n_context = 0;           // longest sequence of a session; 0: the model's, at most 8192
-  int64_t n_prefill_rows = 256;    // rows of one prefill step
+  // Dequantised weights times float32 activations, float32 KV: the specification
+  bool exact = false;
+  int64_t n_context = 0;         // longest sequence of a session; 0: the model's, at most 8192
+  int64_t n_prefill_rows = 256;  // rows of one prefill step
   std::function<void(const LoadProgress&)> on_progress;
-  std::function<void(const std::string&)> on_note;  // one line: what is about to be allocated, a fallback and its cost
+  // One line: what is about to be allocated, a fallback and its cost
+  std::function<void(const std::string&)> on_note;
 };
 
 struct Request {
-  std::vector<int32_t> tokens;       // the whole timeline so far; the longest common prefix with the session is reused
+  // The whole timeline so far; the longest common prefix with the session is reused
+  std::vector<int32_t> tokens;
   SamplingParams sampling;
   int64_t max_tokens = 0;            // 0: until the context is full
   std::vector<int32_t> stop_tokens;  // the reply ends before any of these
@@ -47,12 +51,12 @@ enum class StopReason { kStopToken, kMaxTokens, kContextFull, kCaller };
 struct Reply {
   std::vector<int32_t> tokens;  // without the stop token
   StopReason reason = StopReason::kStopToken;
-  int64_t n_prompt = 0;         // tokens of the request
-  int64_t n_reused = 0;         // of these, already in the session
+  int64_t n_prompt = 0;  // tokens of the request
+  int64_t n_reused = 0;  // of these, already in the session
   double prefill_seconds = 0;
-  double decode_seconds = 0;    // for the n_decode steps after the first token
+  double decode_seconds = 0;  // for the n_decode steps after the first token
   int64_t n_decode = 0;
-  uint64_t decode_bytes = 0;    // weights read by these steps, as the model states them
+  uint64_t decode_bytes = 0;  // weights read by these steps, as the model states them
 };
 
 /// One timeline of tokens with its KV cache. Used by one thread at a time.
@@ -60,13 +64,16 @@ class Session {
  public:
   virtual ~Session() = default;
 
-  /// Runs the request and calls `on_token` for each token of the reply as it is chosen; false stops it.
-  /// Errors: kBadInput for an empty prompt, a token outside the vocabulary, or a prompt longer than the context.
+  /// Runs the request and calls `on_token` for each token of the reply as it is chosen; false stops
+  /// it. Errors: kBadInput for an empty prompt, a token outside the vocabulary, or a prompt longer
+  /// than the context.
   virtual Reply generate(const Request& request, const std::function<bool(int32_t)>& on_token) = 0;
 
-  /// Appends tokens to an empty session and hands over the logits of each position, in order: [n_vocab] each.
-  virtual void score(std::span<const int32_t> tokens,
-                     const std::function<void(int64_t position, std::span<const float> logits)>& on_logits) = 0;
+  /// Appends tokens to an empty session and hands over the logits of each position, in order:
+  /// [n_vocab] each.
+  virtual void score(
+      std::span<const int32_t> tokens,
+      const std::function<void(int64_t position, std::span<const float> logits)>& on_logits) = 0;
 
   /// Forgets all tokens.
   virtual void reset() = 0;
@@ -77,14 +84,16 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Errors: kBadInput, kUnsupported, kIo for the checkpoint; kOutOfMemory with the sum before anything is allocated.
+  /// Errors: kBadInput, kUnsupported, kIo for the checkpoint; kOutOfMemory with the sum before
+  /// anything is allocated.
   static std::unique_ptr<Engine> load(const EngineOptions& options);
 
   virtual std::unique_ptr<Session> open_session() = 0;
   virtual const ModelReport& model() const = 0;
   virtual int64_t n_context() const = 0;
 
-  /// GB/s that this machine reads from memory with the engine's threads; measured at the first call (about 0.2 s).
+  /// GB/s that this machine reads from memory with the engine's threads; measured at the first call
+  /// (about 0.2 s).
   virtual double read_gbps() = 0;
 };
 

@@ -1,5 +1,6 @@
-// The one error type of the project. An Error ends a load, a request or a device; its text says what
-// went wrong, where (file, tensor, option, with the values) and what the reader can do about it.
+// The one error type of the project. An Error ends a load, a request or a device; its text says
+// what went wrong, where (file, tensor, option, with the values) and what the reader can do about
+// it.
 #pragma once
 
 #include <stdexcept>

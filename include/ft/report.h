@@ -1,4 +1,5 @@
-// Plain facts about a model and a machine, for `ft inspect` and for programs. Sizes are bytes, GB is 10^9 bytes.
+// Plain facts about a model and a machine, for `ft inspect` and for programs. Sizes are bytes, GB
+// is 10^9 bytes.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +20,18 @@ struct MachineReport {
   int n_cpus_online = 0;    // logical processors of the machine
   int n_cpus_allowed = 0;   // those that this process may use: affinity, cgroup quota and cpuset
   int n_cores_allowed = 0;  // physical cores among them
-  std::string cpu_limit;    // what made it fewer: "affinity mask", "cgroup quota 2.0 CPUs", ... or ""
+  std::string cpu_limit;  // what made it fewer: "affinity mask", "cgroup quota 2.0 CPUs", ... or ""
   int n_numa_nodes = 0;
-  std::string isa;                      // the instruction set in use: "avx512"
-  std::vector<std::string> isas;        // all that this build and this machine can run, best first
-  uint64_t memory_bytes = 0;            // RAM of the machine or the cgroup's limit, whichever is smaller
+  std::string isa;                // the instruction set in use: "avx512"
+  std::vector<std::string> isas;  // all that this build and this machine can run, best first
+  uint64_t memory_bytes = 0;      // RAM of the machine or the cgroup's limit, whichever is smaller
   uint64_t memory_available_bytes = 0;  // what can be allocated now without swapping
   std::vector<GpuReport> gpus;
 };
 
 /// One row for each weight format found in a checkpoint.
 struct FormatReport {
-  std::string name;  // "bf16", "nvfp4", ...
+  std::string name;      // "bf16", "nvfp4", ...
   std::string used_for;  // "experts", "dense"
   uint64_t n_bytes = 0;
 };
@@ -44,15 +45,17 @@ struct ModelReport {
   int64_t n_experts = 0, n_active = 0, n_shared_experts = 0, d_expert = 0;
   int64_t n_context = 0;  // the longest sequence that the model declares
   uint64_t n_params = 0, n_active_params = 0;
-  uint64_t file_bytes = 0;            // all tensors
-  uint64_t expert_bytes = 0;          // one expert's record in the bank
-  uint64_t bank_bytes = 0;            // all records
-  uint64_t dense_bytes = 0;           // all that is not a routed expert
-  uint64_t step_bytes = 0;            // weights that one decode step reads: dense part and active experts
-  uint64_t kv_bytes_per_token = 0;    // with the kv dtype asked for
-  uint64_t host_bytes = 0;            // needed in host memory at the context asked for: banks, dense, KV, scratch
-  uint64_t device_min_bytes = 0;      // needed on a card that holds dense weights, KV and one layer's active experts
-  uint64_t device_all_bytes = 0;      // needed on a card that holds everything
+  uint64_t file_bytes = 0;    // all tensors
+  uint64_t expert_bytes = 0;  // one expert's record in the bank
+  uint64_t bank_bytes = 0;    // all records
+  uint64_t dense_bytes = 0;   // all that is not a routed expert
+  uint64_t step_bytes = 0;    // weights that one decode step reads: dense part and active experts
+  uint64_t kv_bytes_per_token = 0;  // with the kv dtype asked for
+  // Needed in host memory at the context asked for: banks, dense, KV, scratch
+  uint64_t host_bytes = 0;
+  // Needed on a card that holds dense weights, KV and one layer's active experts
+  uint64_t device_min_bytes = 0;
+  uint64_t device_all_bytes = 0;  // needed on a card that holds everything
   std::vector<FormatReport> formats;
 };
 

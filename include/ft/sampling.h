@@ -5,16 +5,18 @@
 
 namespace ft {
 
-/// Applied in this order: penalties, temperature, top-k, top-p, min-p, draw. The defaults are "take the best token".
+/// Applied in this order: penalties, temperature, top-k, top-p, min-p, draw. The defaults are "take
+/// the best token".
 struct SamplingParams {
-  float temperature = 0;         // 0: the best token, no draw; otherwise logits are divided by it
-  int32_t top_k = 0;             // keep the k best; 0: all
-  float top_p = 1;               // keep the smallest set of best tokens whose probability reaches this; 1: all
-  float min_p = 0;               // keep tokens at least this share as probable as the best; 0: all
-  float repetition_penalty = 1;  // divides positive and multiplies negative logits of tokens seen in prompt or reply
-  float presence_penalty = 0;    // subtracted once from tokens already in the reply
-  float frequency_penalty = 0;   // subtracted for each time that a token is in the reply
-  uint64_t seed = 0;             // same seed, same prompt, same model: same tokens
+  float temperature = 0;  // 0: the best token, no draw; otherwise logits are divided by it
+  int32_t top_k = 0;      // keep the k best; 0: all
+  float top_p = 1;  // keep the smallest set of best tokens whose probability reaches this; 1: all
+  float min_p = 0;  // keep tokens at least this share as probable as the best; 0: all
+  // Divides positive and multiplies negative logits of tokens seen in prompt or reply
+  float repetition_penalty = 1;
+  float presence_penalty = 0;   // subtracted once from tokens already in the reply
+  float frequency_penalty = 0;  // subtracted for each time that a token is in the reply
+  uint64_t seed = 0;            // same seed, same prompt, same model: same tokens
 };
 
 }  // namespace ft

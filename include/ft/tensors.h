@@ -17,8 +17,9 @@ struct NamedTensor {
   std::variant<std::span<const float>, std::span<const int64_t>> values;
 };
 
-/// Writes `file` through a temporary file beside it, which is flushed to the disk and then takes the name: a reader sees the
-/// old file or the new one. Errors: kIo with the file and the reason; the temporary file is removed.
+/// Writes `file` through a temporary file beside it, which is flushed to the disk and then takes
+/// the name: a reader sees the old file or the new one. Errors: kIo with the file and the reason;
+/// the temporary file is removed.
 void write_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors);
 
 }  // namespace ft

@@ -1,9 +1,10 @@
-// Throwing an ft::Error with a formatted text. The type itself is in include/ft/error.h, since embedders see it.
+// Throwing an ft::Error with a formatted text. The type itself is in include/ft/error.h, since
+// embedders see it.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "ft/error.h"
 

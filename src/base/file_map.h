@@ -1,4 +1,5 @@
-// A file mapped read-only, with readable zeros behind its end, so that a wide load at the tail is harmless.
+// A file mapped read-only, with readable zeros behind its end, so that a wide load at the tail is
+// harmless.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
 // Loading: open and bind the checkpoint, plan, say what is needed, fill the bank.
+#include "ft/engine.h"
+
 #include <chrono>
 
 #include "base/error.h"
@@ -7,7 +9,6 @@
 #include "engine/runner.h"
 #include "engine/session.h"
 #include "files/checkpoint.h"
-#include "ft/engine.h"
 #include "kernels/cpu/select.h"
 #include "models/registry.h"
 
@@ -26,7 +27,9 @@ class CpuEngine : public Engine {
     load(options);
   }
 
-  std::unique_ptr<Session> open_session() override { return std::make_unique<RunnerSession>(*runner_); }
+  std::unique_ptr<Session> open_session() override {
+    return std::make_unique<RunnerSession>(*runner_);
+  }
   const ModelReport& model() const override { return report_; }
   int64_t n_context() const override { return runner_->placement().n_context; }
 
@@ -44,7 +47,9 @@ class CpuEngine : public Engine {
     const auto report = [&](uint64_t done_bytes) {
       if (!options.on_progress) return;
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      options.on_progress({.done_bytes = done_bytes, .total_bytes = placement.bank_bytes, .seconds = elapsed.count()});
+      options.on_progress({.done_bytes = done_bytes,
+                           .total_bytes = placement.bank_bytes,
+                           .seconds = elapsed.count()});
     };
     model_->bank().fill(team_, report);
     report(placement.bank_bytes);
@@ -62,6 +67,8 @@ class CpuEngine : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> Engine::load(const EngineOptions& options) { return std::make_unique<CpuEngine>(options); }
+std::unique_ptr<Engine> Engine::load(const EngineOptions& options) {
+  return std::make_unique<CpuEngine>(options);
+}
 
 }  // namespace ft

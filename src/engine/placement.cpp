@@ -10,11 +10,13 @@ namespace ft {
 Placement plan_placement(const Model& model, const PlacementLimits& limits) {
   const ModelCard& card = model.card();
   if (limits.n_context < 0 || limits.n_context > card.n_context) {
-    bad_input("a context of {} tokens is not possible: the model's own is {}", limits.n_context, card.n_context);
+    bad_input("a context of {} tokens is not possible: the model's own is {}", limits.n_context,
+              card.n_context);
   }
   constexpr int64_t kMostRows = 65536;
   if (limits.n_prefill_rows < 1 || limits.n_prefill_rows > kMostRows) {
-    bad_input("{} rows of a prefill step are not possible, only 1 to {}", limits.n_prefill_rows, kMostRows);
+    bad_input("{} rows of a prefill step are not possible, only 1 to {}", limits.n_prefill_rows,
+              kMostRows);
   }
   Placement p;
   p.n_context = limits.n_context > 0 ? limits.n_context : std::min(card.n_context, kDefaultContext);
@@ -29,16 +31,20 @@ Placement plan_placement(const Model& model, const PlacementLimits& limits) {
 }
 
 std::string describe(const Placement& p) {
-  return fmt::format("{} for experts, {} for the KV cache of {} tokens, {} of scratch: {} to allocate; {} of dense weights stay "
-                     "mapped from the file",
-                     format_bytes(p.bank_bytes), format_bytes(p.kv_bytes), format_count(p.n_context),
-                     format_bytes(p.scratch_bytes), format_bytes(p.allocated_bytes()), format_bytes(p.dense_bytes));
+  return fmt::format(
+      "{} for experts, {} for the KV cache of {} tokens, {} of scratch: {} to allocate; {} of "
+      "dense weights stay "
+      "mapped from the file",
+      format_bytes(p.bank_bytes), format_bytes(p.kv_bytes), format_count(p.n_context),
+      format_bytes(p.scratch_bytes), format_bytes(p.allocated_bytes()),
+      format_bytes(p.dense_bytes));
 }
 
 void check_fits(const Placement& p, uint64_t available_bytes) {
   if (p.total_bytes() <= available_bytes) return;
   fail(ErrorKind::kOutOfMemory,
-       "the model does not fit into memory: {}; that is {} in all, and {} are available; take a smaller model or a shorter "
+       "the model does not fit into memory: {}; that is {} in all, and {} are available; take a "
+       "smaller model or a shorter "
        "context (--context), or free memory",
        describe(p), format_bytes(p.total_bytes()), format_bytes(available_bytes));
 }

@@ -1,4 +1,5 @@
-// What a load needs, part by part, decided before anything is allocated: a pure function of the model's card and the limits.
+// What a load needs, part by part, decided before anything is allocated: a pure function of the
+// model's card and the limits.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,13 @@ struct PlacementLimits {
 
 constexpr int64_t kDefaultContext = 8192;
 
-/// Bytes of host memory. Dense weights stay mapped from the file: they need room in the page cache, not of their own.
+/// Bytes of host memory. Dense weights stay mapped from the file: they need room in the page cache,
+/// not of their own.
 struct Placement {
   int64_t n_context = 0;
   int64_t n_prefill_rows = 0;
-  uint64_t bank_bytes = 0;     // expert records
-  uint64_t dense_bytes = 0;    // mapped
+  uint64_t bank_bytes = 0;   // expert records
+  uint64_t dense_bytes = 0;  // mapped
   uint64_t kv_bytes = 0;
   uint64_t scratch_bytes = 0;  // arena and logits
 

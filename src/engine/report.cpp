@@ -15,11 +15,13 @@ std::unique_ptr<Model> open_with(const Checkpoint& checkpoint, const EngineOptio
 }
 
 Placement plan(const Model& model, const EngineOptions& options, int n_threads) {
-  return plan_placement(
-      model, {.n_context = options.n_context, .n_prefill_rows = options.n_prefill_rows, .n_threads = n_threads});
+  return plan_placement(model, {.n_context = options.n_context,
+                                .n_prefill_rows = options.n_prefill_rows,
+                                .n_threads = n_threads});
 }
 
-ModelReport report_of(const Model& model, const Checkpoint& checkpoint, const Placement& placement) {
+ModelReport report_of(const Model& model, const Checkpoint& checkpoint,
+                      const Placement& placement) {
   const ModelCard& card = model.card();
   const ExpertLayout& layout = model.bank().layout();
   ModelReport r;
@@ -40,7 +42,8 @@ ModelReport report_of(const Model& model, const Checkpoint& checkpoint, const Pl
   r.kv_bytes_per_token = kv_bytes_per_token(card.kv);
   r.host_bytes = placement.total_bytes();
   for (const auto& [format, tally] : model.weights().dense_tally()) {
-    r.formats.push_back({.name = std::string(name_of(format)), .used_for = "dense", .n_bytes = tally.n_bytes});
+    r.formats.push_back(
+        {.name = std::string(name_of(format)), .used_for = "dense", .n_bytes = tally.n_bytes});
   }
   const uint64_t resident = card.dense_bytes + placement.kv_bytes + placement.scratch_bytes;
   r.device_min_bytes = resident;

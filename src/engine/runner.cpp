@@ -17,10 +17,11 @@ Runner::Runner(Model& model, const Placement& placement, Team& team, const Ops& 
   model.prepare(placement.n_context);
 }
 
-std::span<const float> Runner::step(std::span<const int32_t> tokens, int64_t first, const PageTable& pages,
-                                    bool all_logits) {
+std::span<const float> Runner::step(std::span<const int32_t> tokens, int64_t first,
+                                    const PageTable& pages, bool all_logits) {
   const auto n_rows = static_cast<int64_t>(tokens.size());
-  FT_CHECK(n_rows > 0 && n_rows <= placement_.n_prefill_rows, "a step has 1 to n_prefill_rows rows");
+  FT_CHECK(n_rows > 0 && n_rows <= placement_.n_prefill_rows,
+           "a step has 1 to n_prefill_rows rows");
   for (size_t i = 0; i < tokens.size(); ++i) {
     positions_[i] = static_cast<int32_t>(first) + static_cast<int32_t>(i);
     tables_[i] = pages.pages();
@@ -28,7 +29,8 @@ std::span<const float> Runner::step(std::span<const int32_t> tokens, int64_t fir
   }
   const int64_t n_logits = all_logits ? n_rows : 1;
   const int64_t n_vocab = model_.card().n_vocab;
-  if (static_cast<int64_t>(logits_.size()) < n_logits * n_vocab) logits_.resize(static_cast<size_t>(n_logits * n_vocab));
+  if (static_cast<int64_t>(logits_.size()) < n_logits * n_vocab)
+    logits_.resize(static_cast<size_t>(n_logits * n_vocab));
   if (!all_logits) logit_rows_[0] = static_cast<int32_t>(n_rows - 1);
   const Batch batch = {.tokens = tokens.data(),
                        .rows = {.n_rows = n_rows,
@@ -37,7 +39,8 @@ std::span<const float> Runner::step(std::span<const int32_t> tokens, int64_t fir
                                 .n_positions_max = first + n_rows},
                        .logit_rows = logit_rows_.data(),
                        .n_logit_rows = n_logits};
-  const TensorView logits = {.data = logits_.data(), .rows = n_logits, .cols = n_vocab, .stride = n_vocab};
+  const TensorView logits = {
+      .data = logits_.data(), .rows = n_logits, .cols = n_vocab, .stride = n_vocab};
   model_.forward({.lane = lane_, .batch = batch, .kv = kv_}, logits);
   return {logits_.data(), static_cast<size_t>(n_logits * n_vocab)};
 }

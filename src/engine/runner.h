@@ -1,4 +1,5 @@
-// One model ready to run: bank filled, threads, scratch and KV pages in place. Runs steps; chooses nothing.
+// One model ready to run: bank filled, threads, scratch and KV pages in place. Runs steps; chooses
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,11 @@ class Runner {
  public:
   Runner(Model& model, const Placement& placement, Team& team, const Ops& ops);
 
-  /// Runs `tokens` at positions first, first + 1, ... of the sequence whose pages are given (and grown before), and returns
-  /// the logits of the last row, or of all rows. [n_logit_rows, n_vocab], valid until the next step.
-  std::span<const float> step(std::span<const int32_t> tokens, int64_t first, const PageTable& pages, bool all_logits);
+  /// Runs `tokens` at positions first, first + 1, ... of the sequence whose pages are given (and
+  /// grown before), and returns the logits of the last row, or of all rows. [n_logit_rows,
+  /// n_vocab], valid until the next step.
+  std::span<const float> step(std::span<const int32_t> tokens, int64_t first,
+                              const PageTable& pages, bool all_logits);
 
   KvCache& kv() { return kv_; }
   const Placement& placement() const { return placement_; }
@@ -33,10 +36,10 @@ class Runner {
   Arena arena_;
   Lane lane_;
   KvCache kv_;
-  std::vector<float> logits_;             // [n_logit_rows, n_vocab]
-  std::vector<int32_t> positions_;        // [n_prefill_rows]
-  std::vector<const int32_t*> tables_;    // [n_prefill_rows]
-  std::vector<int32_t> logit_rows_;       // [n_prefill_rows]
+  std::vector<float> logits_;           // [n_logit_rows, n_vocab]
+  std::vector<int32_t> positions_;      // [n_prefill_rows]
+  std::vector<const int32_t*> tables_;  // [n_prefill_rows]
+  std::vector<int32_t> logit_rows_;     // [n_prefill_rows]
 };
 
 }  // namespace ft

@@ -14,7 +14,9 @@ void check_range(const char* name, double value, double least, double most) {
   bad_input("sampling: {} is {}, it must be from {} to {}", name, value, least, most);
 }
 
-float comparable(float logit) { return std::isnan(logit) ? -std::numeric_limits<float>::infinity() : logit; }
+float comparable(float logit) {
+  return std::isnan(logit) ? -std::numeric_limits<float>::infinity() : logit;
+}
 
 }  // namespace
 
@@ -26,7 +28,8 @@ int32_t best_of(std::span<const float> logits) {
   return static_cast<int32_t>(best);
 }
 
-Sampler::Sampler(const SamplingParams& params, std::span<const int32_t> prompt) : params_(params), random_(params.seed) {
+Sampler::Sampler(const SamplingParams& params, std::span<const int32_t> prompt)
+    : params_(params), random_(params.seed) {
   constexpr double kMost = 1e6;
   check_range("temperature", params.temperature, 0, kMost);
   check_range("top-k", params.top_k, 0, std::numeric_limits<int32_t>::max());
@@ -65,14 +68,17 @@ void Sampler::cut(std::vector<Candidate>& candidates) const {
   for (size_t i = 0; i < n; ++i) total += candidates[i].probability;
   double sum = 0;
   size_t n_kept = 0;
-  while (n_kept < n && (n_kept == 0 || sum < params_.top_p * total)) sum += candidates[n_kept++].probability;
+  while (n_kept < n && (n_kept == 0 || sum < params_.top_p * total))
+    sum += candidates[n_kept++].probability;
   const double least = params_.min_p * candidates.front().probability;
   while (n_kept > 1 && candidates[n_kept - 1].probability < least) --n_kept;
   candidates.resize(n_kept);
 }
 
 /// [0, 1) from 53 random bits: the same on every platform, unlike std::uniform_real_distribution.
-double Sampler::uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+double Sampler::uniform() {
+  return static_cast<double>(random_() >> 11) * 0x1p-53;
+}
 
 int32_t Sampler::choose(std::span<const float> logits) {
   std::vector<float> adjusted(logits.begin(), logits.end());
@@ -96,7 +102,8 @@ int32_t Sampler::choose(std::span<const float> logits) {
       for (const Candidate& c : candidates) total += c.probability;
       double left = uniform() * total;
       size_t at = 0;
-      while (at + 1 < candidates.size() && left >= candidates[at].probability) left -= candidates[at++].probability;
+      while (at + 1 < candidates.size() && left >= candidates[at].probability)
+        left -= candidates[at++].probability;
       chosen = candidates[at].token;
     }
   }

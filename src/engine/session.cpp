@@ -11,7 +11,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 }  // namespace
 
@@ -25,8 +27,10 @@ void RunnerSession::check_tokens(std::span<const int32_t> tokens) const {
   }
   const int64_t n_context = runner_.placement().n_context;
   if (static_cast<int64_t>(tokens.size()) > n_context) {
-    bad_input("the prompt has {} tokens, the context holds {}; shorten it, or load with a longer --context (the model's own is {})",
-              tokens.size(), n_context, runner_.model().card().n_context);
+    bad_input(
+        "the prompt has {} tokens, the context holds {}; shorten it, or load with a longer "
+        "--context (the model's own is {})",
+        tokens.size(), n_context, runner_.model().card().n_context);
   }
 }
 
@@ -34,7 +38,9 @@ void RunnerSession::check_tokens(std::span<const int32_t> tokens) const {
 std::span<const float> RunnerSession::append(std::span<const int32_t> tokens, bool all_logits) {
   const auto first = static_cast<int64_t>(tokens_.size());
   if (!pages_.grow(first + static_cast<int64_t>(tokens.size()))) {
-    fail(ErrorKind::kOutOfMemory, "the KV cache has no room for {} more tokens; other sessions hold its pages", tokens.size());
+    fail(ErrorKind::kOutOfMemory,
+         "the KV cache has no room for {} more tokens; other sessions hold its pages",
+         tokens.size());
   }
   const std::span<const float> logits = runner_.step(tokens, first, pages_, all_logits);
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
@@ -51,14 +57,17 @@ int64_t RunnerSession::keep_common_prefix(std::span<const int32_t> tokens) {
   return static_cast<int64_t>(n);
 }
 
-Reply RunnerSession::generate(const Request& request, const std::function<bool(int32_t)>& on_token) {
+Reply RunnerSession::generate(const Request& request,
+                              const std::function<bool(int32_t)>& on_token) {
   check_tokens(request.tokens);
-  if (request.max_tokens < 0) bad_input("max tokens is {}, it must not be negative", request.max_tokens);
+  if (request.max_tokens < 0)
+    bad_input("max tokens is {}, it must not be negative", request.max_tokens);
   Reply reply;
   reply.n_prompt = static_cast<int64_t>(request.tokens.size());
   reply.n_reused = keep_common_prefix(request.tokens);
   const Clock::time_point start = Clock::now();
-  std::span<const int32_t> rest = std::span(request.tokens).subspan(static_cast<size_t>(reply.n_reused));
+  std::span<const int32_t> rest =
+      std::span(request.tokens).subspan(static_cast<size_t>(reply.n_reused));
   std::span<const float> logits;
   while (!rest.empty()) {
     const size_t n = std::min(rest.size(), static_cast<size_t>(runner_.placement().n_prefill_rows));
@@ -76,7 +85,8 @@ void RunnerSession::decode(const Request& request, std::span<const float> logits
   const Clock::time_point start = Clock::now();
   while (true) {
     const int32_t token = sampler.choose(logits);
-    const bool is_stop = std::find(request.stop_tokens.begin(), request.stop_tokens.end(), token) != request.stop_tokens.end();
+    const bool is_stop = std::find(request.stop_tokens.begin(), request.stop_tokens.end(), token) !=
+                         request.stop_tokens.end();
     if (is_stop) {
       reply.reason = StopReason::kStopToken;
       break;
@@ -108,7 +118,8 @@ void RunnerSession::score(std::span<const int32_t> tokens,
   const auto n_vocab = static_cast<size_t>(runner_.model().card().n_vocab);
   int64_t position = 0;
   while (!tokens.empty()) {
-    const size_t n = std::min(tokens.size(), static_cast<size_t>(runner_.placement().n_prefill_rows));
+    const size_t n =
+        std::min(tokens.size(), static_cast<size_t>(runner_.placement().n_prefill_rows));
     const std::span<const float> logits = append(tokens.first(n), true);
     for (size_t i = 0; i < n; ++i) on_logits(position++, logits.subspan(i * n_vocab, n_vocab));
     tokens = tokens.subspan(n);

@@ -20,9 +20,11 @@ ExpertShape shape_of(const ExpertSource& source) {
 void check_alike(const ExpertSource& source, const ExpertShape& shape) {
   for (const MatrixSource* m : {&source.gate, &source.up, &source.down}) {
     if (m->format == shape.format && (m->bias.data != nullptr) == shape.has_bias) continue;
-    unsupported("{} is stored as {}{}, other experts as {}{}; experts of several formats in one model are not supported",
-                m->name, name_of(m->format), m->bias.data != nullptr ? " with bias" : "", name_of(shape.format),
-                shape.has_bias ? " with bias" : "");
+    unsupported(
+        "{} is stored as {}{}, other experts as {}{}; experts of several formats in one model are "
+        "not supported",
+        m->name, name_of(m->format), m->bias.data != nullptr ? " with bias" : "",
+        name_of(shape.format), shape.has_bias ? " with bias" : "");
   }
 }
 
@@ -47,7 +49,8 @@ void ExpertBank::fill(Team& team, const std::function<void(uint64_t)>& on_progre
   Clock::time_point next = Clock::now() + kInterval;
   team.run(static_cast<int64_t>(sources_.size()), 1, [&](int64_t begin, int64_t end, int member) {
     for (int64_t i = begin; i < end; ++i) {
-      fill_record(sources_[static_cast<size_t>(i)], records + static_cast<uint64_t>(i) * record_bytes);
+      fill_record(sources_[static_cast<size_t>(i)],
+                  records + static_cast<uint64_t>(i) * record_bytes);
       done_bytes += record_bytes;
     }
     if (member == 0 && on_progress && Clock::now() >= next) {
@@ -60,14 +63,17 @@ void ExpertBank::fill(Team& team, const std::function<void(uint64_t)>& on_progre
 
 void ExpertBank::fill_record(const ExpertSource& source, uint8_t* record) const {
   for (const ExpertMatrix m : {ExpertMatrix::kGate, ExpertMatrix::kUp, ExpertMatrix::kDown}) {
-    const MatrixSource& from = m == ExpertMatrix::kGate ? source.gate : m == ExpertMatrix::kUp ? source.up : source.down;
+    const MatrixSource& from = m == ExpertMatrix::kGate ? source.gate
+                               : m == ExpertMatrix::kUp ? source.up
+                                                        : source.down;
     std::memcpy(record + ExpertLayout::factor_offset(m), &from.factor, sizeof(float));
     copy_codes(from, record + layout_.codes_offset(m), layout_.matrix(record, m).row_bytes);
     if (from.scales != nullptr) copy_scales(from, record + layout_.scales_offset(m));
     if (from.bias.data == nullptr) continue;
     for (int64_t n = 0; n < from.rows; ++n) {
       const float value = value_at(from.bias, n);
-      std::memcpy(record + layout_.bias_offset(m) + sizeof(float) * static_cast<uint64_t>(n), &value, sizeof(float));
+      std::memcpy(record + layout_.bias_offset(m) + sizeof(float) * static_cast<uint64_t>(n),
+                  &value, sizeof(float));
     }
   }
 }

@@ -1,4 +1,5 @@
-// Every routed expert of every layer in host memory, one contiguous record each. Filled once, immutable afterwards.
+// Every routed expert of every layer in host memory, one contiguous record each. Filled once,
+// immutable afterwards.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,21 @@ struct ExpertSource {
 
 class ExpertBank {
  public:
-  /// Plans the records; allocates nothing yet. Sources: [n_layers, n_experts], all of one shape and format.
-  /// Errors: kUnsupported if an expert differs from the first in format, shape or having biases.
+  /// Plans the records; allocates nothing yet. Sources: [n_layers, n_experts], all of one shape and
+  /// format. Errors: kUnsupported if an expert differs from the first in format, shape or having
+  /// biases.
   ExpertBank(std::vector<ExpertSource> sources, int64_t n_experts);
 
-  /// Copies and checks all experts, in parallel. `on_progress(done_bytes)` is called by the calling thread a few times a
-  /// second. Errors: kBadInput for a bad scale, kOutOfMemory.
+  /// Copies and checks all experts, in parallel. `on_progress(done_bytes)` is called by the calling
+  /// thread a few times a second. Errors: kBadInput for a bad scale, kOutOfMemory.
   void fill(Team& team, const std::function<void(uint64_t)>& on_progress);
 
   const ExpertLayout& layout() const { return layout_; }
   int64_t n_layers() const { return n_layers_; }
   int64_t n_experts() const { return n_experts_; }
-  uint64_t n_bytes() const { return static_cast<uint64_t>(n_layers_ * n_experts_) * layout_.record_bytes(); }
+  uint64_t n_bytes() const {
+    return static_cast<uint64_t>(n_layers_ * n_experts_) * layout_.record_bytes();
+  }
 
   /// The records of one layer, record_bytes apart.
   const uint8_t* layer(int64_t index) const {

@@ -1,7 +1,8 @@
 #include "experts/expert_layer.h"
 
 namespace ft {
-ExpertWork begin_experts(Lane& lane, const ExpertLayer& layer, const ExpertBank& bank, const TensorView& x) {
+ExpertWork begin_experts(Lane& lane, const ExpertLayer& layer, const ExpertBank& bank,
+                         const TensorView& x) {
   const int64_t n_active = layer.spec.n_active;
   ExpertWork work;
   work.routing = {.n_rows = x.rows,

@@ -1,5 +1,5 @@
-// The routed experts of one layer: begin() routes and sets the work going, finish() collects. What the model computes
-// meanwhile (a shared expert) stands between the two.
+// The routed experts of one layer: begin() routes and sets the work going, finish() collects. What
+// the model computes meanwhile (a shared expert) stands between the two.
 #pragma once
 
 #include "experts/expert_bank.h"
@@ -25,7 +25,8 @@ struct ExpertWork {
 };
 
 /// x: [n_rows, d_model], normed.
-ExpertWork begin_experts(Lane& lane, const ExpertLayer& layer, const ExpertBank& bank, const TensorView& x);
+ExpertWork begin_experts(Lane& lane, const ExpertLayer& layer, const ExpertBank& bank,
+                         const TensorView& x);
 
 /// y += the weighted results, in route order.
 void finish_experts(Lane& lane, const ExpertWork& work, const TensorView& y);

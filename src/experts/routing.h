@@ -1,4 +1,5 @@
-// For each row of a step its experts and their weights: plain arrays of fixed size, best first. Names no place.
+// For each row of a step its experts and their weights: plain arrays of fixed size, best first.
+// Names no place.
 #pragma once
 
 #include <cstdint>

@@ -173,7 +173,8 @@ void Weights::check_scheme(const std::string& module, FormatId format, bool is_e
       "{}: {} is stored as {}, but the configuration declares {}{}; the file and its config.json "
       "do not belong together",
       checkpoint_.folder().string(), module, name_of(format), kNames[static_cast<int>(scheme)],
-      scheme != Scheme::kNone && quantization_.is_ignored(module) ? " and excepts this module" : "");
+      scheme != Scheme::kNone && quantization_.is_ignored(module) ? " and excepts this module"
+                                                                  : "");
 }
 
 WeightView Weights::dense(const std::string& module, int64_t rows, int64_t cols) {

@@ -81,7 +81,8 @@ class Weights {
     return is_there ? vector(name, n) : nullptr;
   }
 
-  /// What has been asked for so far: values and bytes of dense weights by format, vectors as what they are in the file.
+  /// What has been asked for so far: values and bytes of dense weights by format, vectors as what
+  /// they are in the file.
   struct Tally {
     uint64_t n_values = 0;
     uint64_t n_bytes = 0;

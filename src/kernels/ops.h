@@ -1,6 +1,7 @@
-// The table of all that a device can compute. Each operation takes its arguments as one struct, filled by name, and does its
-// work on the lane's threads before it returns (a GPU's table enqueues instead). Rows of a matrix are `stride` floats apart.
-// Every operation has one fixed order of arithmetic, so all instruction sets give the same bits.
+// The table of all that a device can compute. Each operation takes its arguments as one struct,
+// filled by name, and does its work on the lane's threads before it returns (a GPU's table enqueues
+// instead). Rows of a matrix are `stride` floats apart. Every operation has one fixed order of
+// arithmetic, so all instruction sets give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ struct LinearArgs {
 };
 
 /// For each head h, with the rows [h * head_rows + first, ... + count) of w as its matrix W_h:
-/// plain: y[r, h, n] = sum_c W_h[n, c] x[r, h, c]; transposed: y[r, h, c] = sum_n W_h[n, c] x[r, h, n].
-/// x and y hold n_heads pieces a row, x_head and y_head floats apart.
+/// plain: y[r, h, n] = sum_c W_h[n, c] x[r, h, c]; transposed: y[r, h, c] = sum_n W_h[n, c] x[r, h,
+/// n]. x and y hold n_heads pieces a row, x_head and y_head floats apart.
 struct HeadLinearArgs {
   WeightView w = {};
   int64_t n_heads = 0;
@@ -43,7 +44,8 @@ struct HeadLinearArgs {
   int64_t y_head = 0;
 };
 
-/// y = x / sqrt(mean(x^2) + eps) * weight, over each of the groups of `d` values that a row consists of. x and y may be the same.
+/// y = x / sqrt(mean(x^2) + eps) * weight, over each of the groups of `d` values that a row
+/// consists of. x and y may be the same.
 struct NormArgs {
   TensorView x = {};
   TensorView y = {};
@@ -57,17 +59,18 @@ struct RopeArgs {
   TensorView x = {};  // [n_rows, n_heads * d_head]
   int64_t n_heads = 0;
   int64_t d_head = 0;
-  int64_t first = 0;               // of the rotary values within a head
+  int64_t first = 0;  // of the rotary values within a head
   int64_t d_rotary = 0;
-  bool is_interleaved = false;     // pairs (0, 1), (2, 3), ... instead of (0, d/2), (1, d/2 + 1), ...
-  const float* cos_sin = nullptr;  // [n_positions, d_rotary]: d_rotary / 2 cosines, then as many sines
+  bool is_interleaved = false;  // pairs (0, 1), (2, 3), ... instead of (0, d/2), (1, d/2 + 1), ...
+  const float* cos_sin = nullptr;  // [n_positions, d_rotary]: cosines of all pairs, then sines
   const int32_t* positions = nullptr;
 };
 
 constexpr int64_t kPageTokens = 64;
 
 /// Where one layer's keys and values lie. A page holds kPageTokens positions of every head:
-/// keys [n_kv_heads, kPageTokens, d_k], then values [n_kv_heads, kPageTokens, d_v] unless values are the first d_v of a key.
+/// keys [n_kv_heads, kPageTokens, d_k], then values [n_kv_heads, kPageTokens, d_v] unless values
+/// are the first d_v of a key.
 struct KvLayer {
   uint8_t* pages = nullptr;
   int64_t page_bytes = 0;  // distance between pages of this layer
@@ -81,9 +84,10 @@ struct KvLayer {
 /// The rows of a step, as attention sees them.
 struct RowPositions {
   int64_t n_rows = 0;
-  const int32_t* positions = nullptr;           // [n_rows]
-  const int32_t* const* page_tables = nullptr;  // [n_rows] -> page of each kPageTokens positions of that row's sequence
-  int64_t n_positions_max = 0;                  // largest position + 1
+  const int32_t* positions = nullptr;  // [n_rows]
+  // [n_rows] -> page of each kPageTokens positions of that row's sequence
+  const int32_t* const* page_tables = nullptr;
+  int64_t n_positions_max = 0;  // largest position + 1
 };
 
 struct StoreKvArgs {
@@ -93,7 +97,8 @@ struct StoreKvArgs {
   TensorView v = {};  // [n_rows, n_kv_heads * d_v]; unused where values are in keys
 };
 
-/// out[r, h] = sum_t softmax_t(scale * q[r, h] . k[t, h']) v[t, h'] over positions t <= position(r), the last `window` of them.
+/// out[r, h] = sum_t softmax_t(scale * q[r, h] . k[t, h']) v[t, h'] over positions t <=
+/// position(r), the last `window` of them.
 struct AttentionArgs {
   KvLayer kv = {};
   RowPositions rows = {};
@@ -101,8 +106,8 @@ struct AttentionArgs {
   TensorView out = {};  // [n_rows, n_heads * d_v]
   int64_t n_heads = 0;
   float scale = 1;
-  int64_t window = 0;             // 0: all
-  const float* sinks = nullptr;   // [n_heads]: one more score without a value, or nullptr
+  int64_t window = 0;            // 0: all
+  const float* sinks = nullptr;  // [n_heads]: one more score without a value, or nullptr
 };
 
 enum class Scoring : uint8_t {
@@ -116,20 +121,21 @@ struct RouterSpec {
   int64_t n_experts = 0;
   int64_t n_active = 0;
   Scoring scoring = Scoring::kSoftmax;
-  int64_t n_groups = 1;        // experts are chosen from the best groups only
+  int64_t n_groups = 1;  // experts are chosen from the best groups only
   int64_t n_active_groups = 1;
-  bool renormalise = false;    // weights of the chosen sum to one
-  float renormalise_eps = 0;   // added to their sum
+  bool renormalise = false;   // weights of the chosen sum to one
+  float renormalise_eps = 0;  // added to their sum
   float scale = 1;
 };
 
-/// For each row the n_active best experts, best first, ties to the lower id; `bias` takes part in the choice only.
+/// For each row the n_active best experts, best first, ties to the lower id; `bias` takes part in
+/// the choice only.
 struct RouteArgs {
   RouterSpec spec = {};
-  TensorView logits = {};              // [n_rows, n_experts]
-  const float* bias = nullptr;    // [n_experts] or nullptr
-  int32_t* ids = nullptr;         // [n_rows, n_active]
-  float* weights = nullptr;       // [n_rows, n_active]
+  TensorView logits = {};       // [n_rows, n_experts]
+  const float* bias = nullptr;  // [n_experts] or nullptr
+  int32_t* ids = nullptr;       // [n_rows, n_active]
+  float* weights = nullptr;     // [n_rows, n_active]
 };
 
 enum class Activation : uint8_t {
@@ -150,22 +156,23 @@ struct GateArgs {
   TensorView up = {};
 };
 
-/// The experts that the host computes: results[r, i] = expert ids[r, i] applied to x[r]. Routes with id < 0 are somebody else's.
+/// The experts that the host computes: results[r, i] = expert ids[r, i] applied to x[r]. Routes
+/// with id < 0 are somebody else's.
 struct ExpertsArgs {
   const ExpertLayout* layout = nullptr;
   const uint8_t* records = nullptr;  // of this layer, record_bytes apart
   int64_t n_experts = 0;
   GateSpec gate = {};
-  TensorView x = {};                      // [n_rows, d_model]
-  const int32_t* ids = nullptr;      // [n_rows, n_active]
+  TensorView x = {};             // [n_rows, d_model]
+  const int32_t* ids = nullptr;  // [n_rows, n_active]
   int64_t n_active = 0;
-  TensorView results = {};                // [n_rows * n_active, d_model]
+  TensorView results = {};  // [n_rows * n_active, d_model]
 };
 
 /// y[r] += sum_i weights[r, i] * results[r, i], in route order.
 struct CombineArgs {
-  TensorView y = {};                    // [n_rows, d_model]
-  TensorView results = {};              // [n_rows * n_active, d_model]
+  TensorView y = {};               // [n_rows, d_model]
+  TensorView results = {};         // [n_rows * n_active, d_model]
   const float* weights = nullptr;  // [n_rows, n_active]
   int64_t n_active = 0;
 };
@@ -216,6 +223,7 @@ struct Ops {
 /// Bytes of scratch that an operation takes from the arena: an upper bound over all tables.
 uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in);
 uint64_t experts_scratch_bytes(int64_t n_rows, const RouterSpec& spec, const ExpertShape& shape);
-uint64_t attention_scratch_bytes(int64_t n_positions_max, int64_t d_entry, int n_threads);  // d_entry: d_k + d_v
+uint64_t attention_scratch_bytes(int64_t n_positions_max, int64_t d_entry,
+                                 int n_threads);  // d_entry: d_k + d_v
 
 }  // namespace ft

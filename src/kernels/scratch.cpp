@@ -18,7 +18,8 @@ uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in) {
 
 uint64_t experts_scratch_bytes(int64_t n_rows, const RouterSpec& spec, const ExpertShape& shape) {
   const int64_t n_routes = n_rows * spec.n_active;
-  const auto grouping = static_cast<uint64_t>(3 * (spec.n_experts + 1) + 2 * n_routes) * sizeof(int32_t);
+  const auto grouping =
+      static_cast<uint64_t>(3 * (spec.n_experts + 1) + 2 * n_routes) * sizeof(int32_t);
   const auto hidden = static_cast<uint64_t>(n_routes * shape.d_expert) * sizeof(float);
   return grouping + hidden + linear_scratch_bytes(n_rows, shape.d_model) +
          linear_scratch_bytes(n_routes, shape.d_expert) + 8 * kAlign;

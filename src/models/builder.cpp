@@ -12,19 +12,23 @@ constexpr int64_t kMostWidth = 1 << 20;
 constexpr int64_t kMostVocab = 1 << 24;
 constexpr int64_t kMostContext = int64_t{1} << 31;
 
-std::string joined(Config::Names names) { return fmt::format("{}", fmt::join(names, " or ")); }
+std::string joined(Config::Names names) {
+  return fmt::format("{}", fmt::join(names, " or "));
+}
 
 }  // namespace
 
 int64_t DecoderBuilder::size(Config::Names names, int64_t least, int64_t most) const {
   const int64_t value = config_.integer(names);
   if (value < least || value > most) {
-    bad_input("{}: {} is {}, outside the possible range {} to {}", config_.where(), joined(names), value, least, most);
+    bad_input("{}: {} is {}, outside the possible range {} to {}", config_.where(), joined(names),
+              value, least, most);
   }
   return value;
 }
 
-int64_t DecoderBuilder::size_or(Config::Names names, int64_t least, int64_t most, int64_t otherwise) const {
+int64_t DecoderBuilder::size_or(Config::Names names, int64_t least, int64_t most,
+                                int64_t otherwise) const {
   for (const std::string_view name : names) {
     if (config_.has(name)) return size(names, least, most);
   }
@@ -38,15 +42,16 @@ DecoderBuilder::DecoderBuilder(const Checkpoint& checkpoint)
   sizes_.n_layers = size({"num_hidden_layers"}, 1, kMostLayers);
   sizes_.n_heads = size({"num_attention_heads"}, 1, kMostWidth);
   sizes_.n_kv_heads = size_or({"num_key_value_heads"}, 1, sizes_.n_heads, sizes_.n_heads);
-  sizes_.d_head = size_or({"head_dim"}, 1, kMostWidth, std::max<int64_t>(sizes_.d_model / sizes_.n_heads, 1));
+  sizes_.d_head =
+      size_or({"head_dim"}, 1, kMostWidth, std::max<int64_t>(sizes_.d_model / sizes_.n_heads, 1));
   sizes_.n_context = size({"max_position_embeddings"}, 1, kMostContext);
   sizes_.eps = static_cast<float>(config_.number({"rms_norm_eps"}));
   if (!(sizes_.eps >= 0) || sizes_.eps > 1) {
     bad_input("{}: rms_norm_eps is {}, outside 0 to 1", config_.where(), sizes_.eps);
   }
   if (sizes_.n_heads % sizes_.n_kv_heads != 0) {
-    bad_input("{}: {} attention heads cannot share {} key/value heads", config_.where(), sizes_.n_heads,
-              sizes_.n_kv_heads);
+    bad_input("{}: {} attention heads cannot share {} key/value heads", config_.where(),
+              sizes_.n_heads, sizes_.n_kv_heads);
   }
   const std::string act = config_.string({"hidden_act"}, "silu");
   if (act != "silu" && act != "swish") {
@@ -54,19 +59,23 @@ DecoderBuilder::DecoderBuilder(const Checkpoint& checkpoint)
   }
 }
 
-std::string DecoderBuilder::layer_prefix(int64_t layer) { return fmt::format("model.layers.{}.", layer); }
+std::string DecoderBuilder::layer_prefix(int64_t layer) {
+  return fmt::format("model.layers.{}.", layer);
+}
 
 int64_t DecoderBuilder::window(int64_t layer, bool everywhere) const {
   const std::vector<std::string> types = config_.strings({"layer_types"});
   bool is_sliding = everywhere;
   if (!types.empty()) {
     if (static_cast<int64_t>(types.size()) < sizes_.n_layers) {
-      bad_input("{}: layer_types has {} entries for {} layers", config_.where(), types.size(), sizes_.n_layers);
+      bad_input("{}: layer_types has {} entries for {} layers", config_.where(), types.size(),
+                sizes_.n_layers);
     }
     const std::string& type = types[static_cast<size_t>(layer)];
     if (type != "sliding_attention" && type != "full_attention") {
-      unsupported("{}: layer type '{}' is not supported here, only full_attention and sliding_attention",
-                  config_.where(), type);
+      unsupported(
+          "{}: layer type '{}' is not supported here, only full_attention and sliding_attention",
+          config_.where(), type);
     }
     is_sliding = type == "sliding_attention";
   }
@@ -105,7 +114,8 @@ GqaLayer DecoderBuilder::gqa(int64_t layer, const RopeSpec& rope, const GqaOptio
   return a;
 }
 
-FeedForward DecoderBuilder::feed_forward(const std::string& prefix, int64_t d_hidden, const ExpertNames& names) {
+FeedForward DecoderBuilder::feed_forward(const std::string& prefix, int64_t d_hidden,
+                                         const ExpertNames& names) {
   const auto module = [&](std::string_view name) { return fmt::format("{}.{}", prefix, name); };
   return {.gate = weights_->dense(module(names.gate), d_hidden, sizes_.d_model),
           .up = weights_->dense(module(names.up), d_hidden, sizes_.d_model),
@@ -122,10 +132,12 @@ RouterSpec DecoderBuilder::router(Scoring scoring) const {
   return spec;
 }
 
-ExpertLayer DecoderBuilder::experts(const std::string& prefix, const RouterSpec& spec, int64_t d_expert,
-                                    const ExpertNames& names) {
+ExpertLayer DecoderBuilder::experts(const std::string& prefix, const RouterSpec& spec,
+                                    int64_t d_expert, const ExpertNames& names) {
   return experts_from(prefix + ".gate", spec, [&](int64_t e) {
-    const auto module = [&](std::string_view name) { return fmt::format("{}.experts.{}.{}", prefix, e, name); };
+    const auto module = [&](std::string_view name) {
+      return fmt::format("{}.experts.{}.{}", prefix, e, name);
+    };
     return ExpertSource{.gate = weights_->expert(module(names.gate), d_expert, sizes_.d_model),
                         .up = weights_->expert(module(names.up), d_expert, sizes_.d_model),
                         .down = weights_->expert(module(names.down), sizes_.d_model, d_expert)};
@@ -155,7 +167,8 @@ std::unique_ptr<Model> DecoderBuilder::finish(std::string_view architecture, std
   }
   parts_.final_norm = w.vector("model.norm.weight", sizes_.d_model);
   parts_.eps = sizes_.eps;
-  const int64_t n_predictors = size_or({"num_nextn_predict_layers", "num_mtp_layers", "num_mtp_modules"}, 0, kMostLayers, 0);
+  const int64_t n_predictors =
+      size_or({"num_nextn_predict_layers", "num_mtp_layers", "num_mtp_modules"}, 0, kMostLayers, 0);
   for (int64_t i = 0; i < n_predictors; ++i) w.ignore(layer_prefix(sizes_.n_layers + i) + "*");
   w.check_all_read();
   ModelCard& card = parts_.card;

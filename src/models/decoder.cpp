@@ -15,12 +15,15 @@ template <typename... Cases>
 Match(Cases...) -> Match<Cases...>;
 
 const RopeSpec& rope_of(const DecoderLayer& layer) {
-  return std::visit([](const auto& attention) -> const RopeSpec& { return attention.rope; }, layer.attention);
+  return std::visit([](const auto& attention) -> const RopeSpec& { return attention.rope; },
+                    layer.attention);
 }
 
 KvShape kv_shape_of(const DecoderLayer& layer) {
   return std::visit(Match{[](const GqaLayer& a) {
-                            return KvShape{.n_kv_heads = a.spec.n_kv_heads, .d_k = a.spec.d_head, .d_v = a.spec.d_head};
+                            return KvShape{.n_kv_heads = a.spec.n_kv_heads,
+                                           .d_k = a.spec.d_head,
+                                           .d_v = a.spec.d_head};
                           },
                           [](const MlaLayer& a) {
                             return KvShape{.n_kv_heads = 1,
@@ -45,7 +48,8 @@ void complete_card(ModelCard& card, const DecoderParts& parts, const ExpertBank&
   const auto n_embedding = static_cast<uint64_t>(card.n_vocab * card.d_model);
   card.n_params = n_dense + n_all * per_expert;
   card.n_active_params = n_dense - (is_tied ? 0 : n_embedding) + n_active * per_expert;
-  card.step_bytes = card.dense_bytes - (is_tied ? 0 : bytes_of(parts.embedding)) + n_active * bank.layout().read_bytes();
+  card.step_bytes = card.dense_bytes - (is_tied ? 0 : bytes_of(parts.embedding)) +
+                    n_active * bank.layout().read_bytes();
   card.kv = kv_shape_of(parts.layers.front());
   card.kv.n_layers = card.n_layers;
 }
@@ -65,13 +69,16 @@ class Decoder : public Model {
     weights_ = std::move(parts.weights);
   }
 
-  void prepare(int64_t n_context) override { cos_sin_ = rope_table(rope_of(layers_.front()), n_context); }
+  void prepare(int64_t n_context) override {
+    cos_sin_ = rope_table(rope_of(layers_.front()), n_context);
+  }
 
   uint64_t scratch_bytes(int64_t n_rows, int64_t n_context, int n_threads) const override;
   void forward(const Step& step, const TensorView& logits) override;
 
  private:
-  void run_moe(const Step& step, const MoeBlock& block, const TensorView& h, const TensorView& residual) const;
+  void run_moe(const Step& step, const MoeBlock& block, const TensorView& h,
+               const TensorView& residual) const;
   void run_head(const Step& step, const TensorView& x, const TensorView& logits) const;
 
   WeightView embedding_;
@@ -90,9 +97,12 @@ void Decoder::forward(const Step& step, const TensorView& logits) {
   const TensorView h = scratch(lane, step.batch.rows.n_rows, card_.d_model);
   ops.embed(lane, {.table = embedding_, .tokens = step.batch.tokens, .y = x});
   for (const DecoderLayer& layer : layers_) {
-    ops.norm(lane, {.x = x, .y = h, .weight = layer.attention_norm, .d = card_.d_model, .eps = eps_});
-    std::visit([&](const auto& attention) { attend(step, attention, cos_sin_.data(), h, x); }, layer.attention);
-    ops.norm(lane, {.x = x, .y = h, .weight = layer.feed_forward_norm, .d = card_.d_model, .eps = eps_});
+    ops.norm(lane,
+             {.x = x, .y = h, .weight = layer.attention_norm, .d = card_.d_model, .eps = eps_});
+    std::visit([&](const auto& attention) { attend(step, attention, cos_sin_.data(), h, x); },
+               layer.attention);
+    ops.norm(lane,
+             {.x = x, .y = h, .weight = layer.feed_forward_norm, .d = card_.d_model, .eps = eps_});
     std::visit(Match{[&](const FeedForward& block) { feed_forward(lane, block, h, x, true); },
                      [&](const MoeBlock& block) { run_moe(step, block, h, x); }},
                layer.feed_forward);
@@ -100,7 +110,8 @@ void Decoder::forward(const Step& step, const TensorView& logits) {
   run_head(step, x, logits);
 }
 
-void Decoder::run_moe(const Step& step, const MoeBlock& block, const TensorView& h, const TensorView& residual) const {
+void Decoder::run_moe(const Step& step, const MoeBlock& block, const TensorView& h,
+                      const TensorView& residual) const {
   Lane& lane = step.lane;
   const Arena::Scope scope(*lane.arena);
   const ExpertWork work = begin_experts(lane, block.experts, *bank_, h);
@@ -122,9 +133,11 @@ void Decoder::run_head(const Step& step, const TensorView& x, const TensorView& 
   Lane& lane = step.lane;
   const TensorView last = scratch(lane, step.batch.n_logit_rows, card_.d_model);
   for (int64_t i = 0; i < step.batch.n_logit_rows; ++i) {
-    const TensorView from = {.data = x.row(step.batch.logit_rows[i]), .rows = 1, .cols = x.cols, .stride = x.stride};
+    const TensorView from = {
+        .data = x.row(step.batch.logit_rows[i]), .rows = 1, .cols = x.cols, .stride = x.stride};
     const TensorView to = {.data = last.row(i), .rows = 1, .cols = x.cols, .stride = last.stride};
-    lane.ops->norm(lane, {.x = from, .y = to, .weight = final_norm_, .d = card_.d_model, .eps = eps_});
+    lane.ops->norm(lane,
+                   {.x = from, .y = to, .weight = final_norm_, .d = card_.d_model, .eps = eps_});
   }
   if (step.batch.n_logit_rows > 0) lane.ops->linear(lane, {.w = head_, .x = last, .y = logits});
 }
@@ -142,11 +155,13 @@ int64_t attention_width(const DecoderLayer& layer) {
 
 /// The widest input of a multiplication in a layer's attention.
 int64_t attention_input(const DecoderLayer& layer) {
-  return std::visit(Match{[](const GqaLayer& a) { return std::max(a.q.cols, a.o.cols); },
-                          [](const MlaLayer& a) {
-                            return std::max({a.kv_down.cols, a.o.cols, a.spec.n_heads * (a.spec.d_latent + 1024)});
-                          }},
-                    layer.attention);
+  return std::visit(
+      Match{
+          [](const GqaLayer& a) { return std::max(a.q.cols, a.o.cols); },
+          [](const MlaLayer& a) {
+            return std::max({a.kv_down.cols, a.o.cols, a.spec.n_heads * (a.spec.d_latent + 1024)});
+          }},
+      layer.attention);
 }
 
 uint64_t Decoder::scratch_bytes(int64_t n_rows, int64_t n_context, int n_threads) const {
@@ -154,29 +169,37 @@ uint64_t Decoder::scratch_bytes(int64_t n_rows, int64_t n_context, int n_threads
   const auto floats = [](int64_t n) { return static_cast<uint64_t>(n) * sizeof(float); };
   uint64_t largest = 0;
   for (const DecoderLayer& layer : layers_) {
-    const uint64_t attention = floats(n_rows * attention_width(layer)) + linear_scratch_bytes(n_rows, attention_input(layer)) +
-                               attention_scratch_bytes(n_context, card_.kv.d_k + card_.kv.d_v, n_threads);
+    const uint64_t attention =
+        floats(n_rows * attention_width(layer)) +
+        linear_scratch_bytes(n_rows, attention_input(layer)) +
+        attention_scratch_bytes(n_context, card_.kv.d_k + card_.kv.d_v, n_threads);
     const auto dense = [&](const FeedForward& block) {
-      return floats(2 * n_rows * block.gate.rows) + linear_scratch_bytes(n_rows, std::max(block.gate.rows, card_.d_model));
+      return floats(2 * n_rows * block.gate.rows) +
+             linear_scratch_bytes(n_rows, std::max(block.gate.rows, card_.d_model));
     };
     const uint64_t feed_forward = std::visit(
         Match{dense,
               [&](const MoeBlock& block) {
                 const RouterSpec& spec = block.experts.spec;
-                const uint64_t shared = block.shared ? dense(*block.shared) + floats(n_rows * (card_.d_model + 1)) : 0;
-                const uint64_t work = floats(n_rows * (spec.n_active * (card_.d_model + 2) + spec.n_experts)) +
-                                      floats(5 * spec.n_experts * n_threads) +
-                                      linear_scratch_bytes(n_rows, card_.d_model);
+                const uint64_t shared =
+                    block.shared ? dense(*block.shared) + floats(n_rows * (card_.d_model + 1)) : 0;
+                const uint64_t work =
+                    floats(n_rows * (spec.n_active * (card_.d_model + 2) + spec.n_experts)) +
+                    floats(5 * spec.n_experts * n_threads) +
+                    linear_scratch_bytes(n_rows, card_.d_model);
                 return work + shared + experts_scratch_bytes(n_rows, spec, bank_->layout().shape());
               }},
         layer.feed_forward);
     largest = std::max({largest, attention, feed_forward});
   }
-  return floats(3 * n_rows * card_.d_model) + largest + linear_scratch_bytes(n_rows, card_.d_model) + kAlign;
+  return floats(3 * n_rows * card_.d_model) + largest +
+         linear_scratch_bytes(n_rows, card_.d_model) + kAlign;
 }
 
 }  // namespace
 
-std::unique_ptr<Model> make_decoder(DecoderParts parts) { return std::make_unique<Decoder>(std::move(parts)); }
+std::unique_ptr<Model> make_decoder(DecoderParts parts) {
+  return std::make_unique<Decoder>(std::move(parts));
+}
 
 }  // namespace ft

@@ -1,5 +1,5 @@
-// The decoder that most Mixture-of-Experts models are: for each layer norm, attention, norm, feed-forward or experts, with a
-// residual stream. An architecture is what it puts into the layers.
+// The decoder that most Mixture-of-Experts models are: for each layer norm, attention, norm,
+// feed-forward or experts, with a residual stream. An architecture is what it puts into the layers.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,12 @@ namespace ft {
 
 struct MoeBlock {
   ExpertLayer experts;
-  std::optional<FeedForward> shared;       // added to the experts' sum
-  std::optional<WeightView> shared_gate;   // [1, d_model]: its sigmoid weighs the shared expert
+  std::optional<FeedForward> shared;      // added to the experts' sum
+  std::optional<WeightView> shared_gate;  // [1, d_model]: its sigmoid weighs the shared expert
 };
 
 struct DecoderLayer {
-  const float* attention_norm = nullptr;    // [d_model]
+  const float* attention_norm = nullptr;  // [d_model]
   std::variant<GqaLayer, MlaLayer> attention;
   const float* feed_forward_norm = nullptr;  // [d_model]
   std::variant<FeedForward, MoeBlock> feed_forward;

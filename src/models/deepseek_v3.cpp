@@ -1,5 +1,5 @@
-// DeepSeek-V3: multi-head latent attention, sigmoid router over groups with a selection bias, a shared expert; the first layers
-// are dense.
+// DeepSeek-V3: multi-head latent attention, sigmoid router over groups with a selection bias, a
+// shared expert; the first layers are dense.
 #include <cmath>
 
 #include "models/shared_pieces.h"
@@ -18,7 +18,8 @@ MlaSpec read_mla(const DecoderBuilder& b, const RopeSpec& rope) {
   spec.d_q_latent = b.size_or({"q_lora_rank"}, 1, kMost, 0);
   spec.eps = b.sizes().eps;
   double scale = 1.0 / std::sqrt(static_cast<double>(spec.d_nope + spec.d_rope));
-  const std::optional<Config> declared = b.config().find_object({"rope_parameters", "rope_scaling"});
+  const std::optional<Config> declared =
+      b.config().find_object({"rope_parameters", "rope_scaling"});
   if (rope.scaling == RopeScaling::kYarn && declared) {
     const double mscale_all = declared->number({"mscale_all_dim"}, 0);
     if (mscale_all != 0) scale *= std::pow(yarn_mscale(rope.factor, mscale_all), 2);
@@ -49,7 +50,8 @@ MlaLayer mla(DecoderBuilder& b, int64_t layer, const MlaSpec& spec, const RopeSp
   a.kv_down = w.dense(prefix + "kv_a_proj_with_mqa", d_kv, d_model);
   a.kv_down_bias = w.vector_if(has_bias, prefix + "kv_a_proj_with_mqa.bias", d_kv);
   a.kv_norm = w.vector(prefix + "kv_a_layernorm.weight", spec.d_latent);
-  a.kv_up = w.dense(prefix + "kv_b_proj", spec.n_heads * (spec.d_nope + spec.d_value), spec.d_latent);
+  a.kv_up =
+      w.dense(prefix + "kv_b_proj", spec.n_heads * (spec.d_nope + spec.d_value), spec.d_latent);
   a.o = w.dense(prefix + "o_proj", d_model, spec.n_heads * spec.d_value);
   a.o_bias = w.vector_if(has_bias, prefix + "o_proj.bias", d_model);
   return a;
@@ -68,14 +70,16 @@ std::unique_ptr<Model> build_deepseek_v3(const Checkpoint& checkpoint) {
     const std::string block = DecoderBuilder::layer_prefix(layer) + "mlp";
     MlaLayer attention = mla(b, layer, spec, rope);
     if (layer < n_dense) {
-      b.add_layer(layer, attention, b.feed_forward(block, b.size({"intermediate_size"}, 1, 1 << 20)));
+      b.add_layer(layer, attention,
+                  b.feed_forward(block, b.size({"intermediate_size"}, 1, 1 << 20)));
     } else {
       b.add_layer(layer, attention, grouped_sigmoid_block(b, block, router));
     }
   }
-  return b.finish("deepseek_v3",
-                  fmt::format("MLA, {} heads, latent {} + {}", spec.n_heads, spec.d_latent, spec.d_rope),
-                  b.size_or({"n_shared_experts"}, 0, 1024, 0));
+  return b.finish(
+      "deepseek_v3",
+      fmt::format("MLA, {} heads, latent {} + {}", spec.n_heads, spec.d_latent, spec.d_rope),
+      b.size_or({"n_shared_experts"}, 0, 1024, 0));
 }
 
 }  // namespace ft

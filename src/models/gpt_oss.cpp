@@ -1,15 +1,20 @@
-// gpt-oss: attention sinks, sliding window on alternate layers, biases everywhere, a clamped swiglu; all experts of a layer lie in
-// one tensor, gate and up rows in turn.
+// gpt-oss: attention sinks, sliding window on alternate layers, biases everywhere, a clamped
+// swiglu; all experts of a layer lie in one tensor, gate and up rows in turn.
 #include "models/shared_pieces.h"
 
 namespace ft {
 namespace {
 
-ExpertSource expert(Weights& weights, const std::string& prefix, int64_t n_experts, int64_t e, const ExpertShape& shape) {
+ExpertSource expert(Weights& weights, const std::string& prefix, int64_t n_experts, int64_t e,
+                    const ExpertShape& shape) {
   const int64_t d = shape.d_model;
   const int64_t f = shape.d_expert;
   const auto rows = [&](int64_t n_rows, int64_t first, int64_t step) {
-    return StackedRows{.n_experts = n_experts, .expert = e, .n_rows = n_rows, .first_row = first, .row_step = step};
+    return StackedRows{.n_experts = n_experts,
+                       .expert = e,
+                       .n_rows = n_rows,
+                       .first_row = first,
+                       .row_step = step};
   };
   const std::string gate_up = prefix + "experts.gate_up_proj";
   return {.gate = weights.stacked_expert(gate_up, rows(2 * f, 0, 2), f, d),
@@ -25,12 +30,15 @@ std::unique_ptr<Model> build_gpt_oss(const Checkpoint& checkpoint) {
   const RopeSpec rope = b.rope(b.sizes().d_head);
   const RouterSpec router = b.router(Scoring::kSoftmaxOfChosen);
   const bool has_bias = config.flag({"attention_bias"}, true);
-  const ExpertShape shape = {.d_model = b.sizes().d_model, .d_expert = b.size({"intermediate_size"}, 1, 1 << 20)};
+  const ExpertShape shape = {.d_model = b.sizes().d_model,
+                             .d_expert = b.size({"intermediate_size"}, 1, 1 << 20)};
   const auto limit = static_cast<float>(config.number({"swiglu_limit"}, 7));
   for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {
     const std::string prefix = DecoderBuilder::layer_prefix(layer) + "mlp.";
-    const GqaOptions options = {
-        .qkv_bias = has_bias, .o_bias = has_bias, .has_sinks = true, .window = b.window(layer, layer % 2 == 0)};
+    const GqaOptions options = {.qkv_bias = has_bias,
+                                .o_bias = has_bias,
+                                .has_sinks = true,
+                                .window = b.window(layer, layer % 2 == 0)};
     GqaLayer attention = b.gqa(layer, rope, options);
     ExpertLayer experts = b.experts_from(prefix + "router", router, [&](int64_t e) {
       return expert(b.weights(), prefix, router.n_experts, e, shape);

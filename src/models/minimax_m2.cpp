@@ -1,4 +1,5 @@
-// MiniMax-M2: norms over all heads at once, partial rotary positions, sigmoid router with a selection bias.
+// MiniMax-M2: norms over all heads at once, partial rotary positions, sigmoid router with a
+// selection bias.
 #include "models/shared_pieces.h"
 
 namespace ft {
@@ -12,10 +13,12 @@ std::unique_ptr<Model> build_minimax_m2(const Checkpoint& checkpoint) {
   for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {
     const std::string block = DecoderBuilder::layer_prefix(layer) + "block_sparse_moe";
     GqaLayer attention = b.gqa(layer, rope, {.qk_norm = QkNorm::kAll});
-    MoeBlock moe = {.experts = b.experts(block, router, d_expert, {.gate = "w1", .up = "w3", .down = "w2"}),
-                    .shared = {},
-                    .shared_gate = {}};
-    moe.experts.selection_bias = b.weights().vector(block + ".e_score_correction_bias", router.n_experts);
+    MoeBlock moe = {
+        .experts = b.experts(block, router, d_expert, {.gate = "w1", .up = "w3", .down = "w2"}),
+        .shared = {},
+        .shared_gate = {}};
+    moe.experts.selection_bias =
+        b.weights().vector(block + ".e_score_correction_bias", router.n_experts);
     b.add_layer(layer, attention, moe);
   }
   return b.finish("minimax_m2", describe_gqa(b.sizes()));

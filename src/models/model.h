@@ -26,7 +26,8 @@ struct ModelCard {
   uint64_t n_params = 0;
   uint64_t n_active_params = 0;  // that one token uses
   uint64_t dense_bytes = 0;      // all but routed experts
-  uint64_t step_bytes = 0;       // that one decode step reads: dense weights without the embedding, active experts
+  // That one decode step reads: dense weights without the embedding, active experts
+  uint64_t step_bytes = 0;
 };
 
 class Model {

@@ -1,4 +1,5 @@
-// OLMoE: norms over all heads of queries and keys at once, optional clipping of projections, softmax router.
+// OLMoE: norms over all heads of queries and keys at once, optional clipping of projections,
+// softmax router.
 #include "models/shared_pieces.h"
 
 namespace ft {
@@ -13,10 +14,13 @@ std::unique_ptr<Model> build_olmoe(const Checkpoint& checkpoint) {
   RouterSpec router = b.router(Scoring::kSoftmax);
   router.renormalise = config.flag({"norm_topk_prob"}, false);
   for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {
-    const GqaOptions options = {.qkv_bias = has_bias, .o_bias = has_bias, .qk_norm = QkNorm::kAll, .clip = clip};
+    const GqaOptions options = {
+        .qkv_bias = has_bias, .o_bias = has_bias, .qk_norm = QkNorm::kAll, .clip = clip};
     const std::string block = DecoderBuilder::layer_prefix(layer) + "mlp";
     GqaLayer attention = b.gqa(layer, rope, options);
-    b.add_layer(layer, attention, MoeBlock{.experts = b.experts(block, router, d_expert), .shared = {}, .shared_gate = {}});
+    b.add_layer(
+        layer, attention,
+        MoeBlock{.experts = b.experts(block, router, d_expert), .shared = {}, .shared_gate = {}});
   }
   return b.finish("olmoe", describe_gqa(b.sizes()));
 }

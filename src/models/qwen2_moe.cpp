@@ -22,9 +22,11 @@ std::unique_ptr<Model> build_qwen2_moe(const Checkpoint& checkpoint) {
       b.add_layer(layer, attention,
                   MoeBlock{.experts = b.experts(block, router, d_expert),
                            .shared = b.feed_forward(block + ".shared_expert", d_shared),
-                           .shared_gate = b.weights().dense(block + ".shared_expert_gate", 1, b.sizes().d_model)});
+                           .shared_gate = b.weights().dense(block + ".shared_expert_gate", 1,
+                                                            b.sizes().d_model)});
     } else {
-      b.add_layer(layer, attention, b.feed_forward(block, b.size({"intermediate_size"}, 1, 1 << 20)));
+      b.add_layer(layer, attention,
+                  b.feed_forward(block, b.size({"intermediate_size"}, 1, 1 << 20)));
     }
   }
   return b.finish("qwen2_moe", describe_gqa(b.sizes()), 1);

@@ -20,9 +20,12 @@ std::unique_ptr<Model> build_qwen3_moe(const Checkpoint& checkpoint) {
     const std::string block = DecoderBuilder::layer_prefix(layer) + "mlp";
     GqaLayer attention = b.gqa(layer, rope, options);
     if (is_sparse_layer(b, layer)) {
-      b.add_layer(layer, attention, MoeBlock{.experts = b.experts(block, router, d_expert), .shared = {}, .shared_gate = {}});
+      b.add_layer(
+          layer, attention,
+          MoeBlock{.experts = b.experts(block, router, d_expert), .shared = {}, .shared_gate = {}});
     } else {
-      b.add_layer(layer, attention, b.feed_forward(block, b.size({"intermediate_size"}, 1, 1 << 20)));
+      b.add_layer(layer, attention,
+                  b.feed_forward(block, b.size({"intermediate_size"}, 1, 1 << 20)));
     }
   }
   return b.finish("qwen3_moe", describe_gqa(b.sizes()));

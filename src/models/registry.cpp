@@ -56,7 +56,9 @@ std::unique_ptr<Model> open_model(const Checkpoint& checkpoint) {
     }
   }
   unsupported("{}: architecture '{}' is not known; known are {}", config.where(),
-              !type.empty() ? type : classes.empty() ? "(none given)" : classes.front(),
+              !type.empty()     ? type
+              : classes.empty() ? "(none given)"
+                                : classes.front(),
               fmt::join(known_architectures(), ", "));
 }
 

@@ -15,10 +15,12 @@ std::string describe_gqa(const DecoderSizes& sizes);
 /// Layers with experts by `decoder_sparse_step` and `mlp_only_layers`.
 bool is_sparse_layer(const DecoderBuilder& b, int64_t layer);
 
-/// Sigmoid scores, best groups first, weights that sum to `routed_scaling_factor`: the router of DeepSeek-V3 and its kin.
+/// Sigmoid scores, best groups first, weights that sum to `routed_scaling_factor`: the router of
+/// DeepSeek-V3 and its kin.
 RouterSpec grouped_sigmoid_router(const DecoderBuilder& b);
 
 /// Its experts with selection bias, and shared experts as one feed-forward block.
-MoeBlock grouped_sigmoid_block(DecoderBuilder& b, const std::string& prefix, const RouterSpec& router);
+MoeBlock grouped_sigmoid_block(DecoderBuilder& b, const std::string& prefix,
+                               const RouterSpec& router);
 
 }  // namespace ft

@@ -42,6 +42,7 @@ struct GqaLayer {
 };
 
 /// residual += attention(x). x: [n_rows, d_model], normed; cos_sin: rope_table of the layer's spec.
-void attend(const Step& step, const GqaLayer& layer, const float* cos_sin, const TensorView& x, const TensorView& residual);
+void attend(const Step& step, const GqaLayer& layer, const float* cos_sin, const TensorView& x,
+            const TensorView& residual);
 
 }  // namespace ft

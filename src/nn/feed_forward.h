@@ -13,7 +13,8 @@ struct FeedForward {
 };
 
 /// y = down(activation(gate(x), up(x))), added to y where `accumulate`.
-inline void feed_forward(Lane& lane, const FeedForward& block, const TensorView& x, const TensorView& y, bool accumulate) {
+inline void feed_forward(Lane& lane, const FeedForward& block, const TensorView& x,
+                         const TensorView& y, bool accumulate) {
   const Arena::Scope scope(*lane.arena);
   const TensorView gate = scratch(lane, x.rows, block.gate.rows);
   const TensorView up = scratch(lane, x.rows, block.up.rows);

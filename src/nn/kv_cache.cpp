@@ -10,11 +10,15 @@ int64_t token_bytes(const KvShape& shape) {
   return shape.n_kv_heads * d * (shape.is_f32 ? 4 : 2);
 }
 
-int64_t pages_for(int64_t n_tokens) { return (n_tokens + kPageTokens - 1) / kPageTokens; }
+int64_t pages_for(int64_t n_tokens) {
+  return (n_tokens + kPageTokens - 1) / kPageTokens;
+}
 
 }  // namespace
 
-uint64_t kv_bytes_per_token(const KvShape& shape) { return static_cast<uint64_t>(shape.n_layers * token_bytes(shape)); }
+uint64_t kv_bytes_per_token(const KvShape& shape) {
+  return static_cast<uint64_t>(shape.n_layers * token_bytes(shape));
+}
 
 KvCache::KvCache(const KvShape& shape, int64_t n_pages)
     : shape_(shape),

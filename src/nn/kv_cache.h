@@ -1,4 +1,5 @@
-// Keys and values in pages of kPageTokens positions, owned by sessions. Knows positions, not tokens.
+// Keys and values in pages of kPageTokens positions, owned by sessions. Knows positions, not
+// tokens.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +51,8 @@ class PageTable {
   PageTable(const PageTable&) = delete;
   PageTable& operator=(const PageTable&) = delete;
 
-  /// Has pages for `n_tokens` positions. False, and nothing is changed, if the cache has not enough free ones.
+  /// Has pages for `n_tokens` positions. False, and nothing is changed, if the cache has not enough
+  /// free ones.
   bool grow(int64_t n_tokens);
 
   /// Keeps pages for `n_tokens` positions and gives back the others.

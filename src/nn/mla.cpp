@@ -4,7 +4,8 @@ namespace ft {
 namespace {
 
 /// [n_rows, n_heads * (d_nope + d_rope)], positions applied.
-TensorView queries(const Step& step, const MlaLayer& layer, const RopeArgs& rope, const TensorView& x) {
+TensorView queries(const Step& step, const MlaLayer& layer, const RopeArgs& rope,
+                   const TensorView& x) {
   Lane& lane = step.lane;
   const MlaSpec& spec = layer.spec;
   const TensorView q = scratch(lane, x.rows, spec.n_heads * (spec.d_nope + spec.d_rope));
@@ -12,7 +13,9 @@ TensorView queries(const Step& step, const MlaLayer& layer, const RopeArgs& rope
   if (spec.d_q_latent > 0) {
     from = scratch(lane, x.rows, spec.d_q_latent);
     lane.ops->linear(lane, {.w = layer.q_down, .x = x, .y = from, .bias = layer.q_down_bias});
-    lane.ops->norm(lane, {.x = from, .y = from, .weight = layer.q_norm, .d = spec.d_q_latent, .eps = spec.eps});
+    lane.ops->norm(
+        lane,
+        {.x = from, .y = from, .weight = layer.q_norm, .d = spec.d_q_latent, .eps = spec.eps});
   }
   lane.ops->linear(lane, {.w = layer.q, .x = from, .y = q});
   RopeArgs args = rope;
@@ -25,14 +28,17 @@ TensorView queries(const Step& step, const MlaLayer& layer, const RopeArgs& rope
 }
 
 /// [n_rows, d_latent + d_rope]: the normed latent and the rotated key.
-TensorView keys(const Step& step, const MlaLayer& layer, const RopeArgs& rope, const TensorView& x) {
+TensorView keys(const Step& step, const MlaLayer& layer, const RopeArgs& rope,
+                const TensorView& x) {
   Lane& lane = step.lane;
   const MlaSpec& spec = layer.spec;
   const TensorView k = scratch(lane, x.rows, spec.d_latent + spec.d_rope);
   lane.ops->linear(lane, {.w = layer.kv_down, .x = x, .y = k, .bias = layer.kv_down_bias});
   TensorView latent = k;
   latent.cols = spec.d_latent;
-  lane.ops->norm(lane, {.x = latent, .y = latent, .weight = layer.kv_norm, .d = spec.d_latent, .eps = spec.eps});
+  lane.ops->norm(
+      lane,
+      {.x = latent, .y = latent, .weight = layer.kv_norm, .d = spec.d_latent, .eps = spec.eps});
   RopeArgs args = rope;
   args.x = k;
   args.n_heads = 1;
@@ -83,8 +89,12 @@ void attend(const Step& step, const MlaLayer& layer, const float* cos_sin, const
                         .n_heads = spec.n_heads,
                         .count = spec.d_rope});
   const TensorView mixed = scratch(lane, x.rows, spec.n_heads * spec.d_latent);
-  ops.attention(lane,
-                {.kv = kv, .rows = rows, .q = q_latent, .out = mixed, .n_heads = spec.n_heads, .scale = spec.scale});
+  ops.attention(lane, {.kv = kv,
+                       .rows = rows,
+                       .q = q_latent,
+                       .out = mixed,
+                       .n_heads = spec.n_heads,
+                       .scale = spec.scale});
   const TensorView values = scratch(lane, x.rows, spec.n_heads * spec.d_value);
   head.first = spec.d_nope;
   head.count = spec.d_value;
@@ -94,7 +104,8 @@ void attend(const Step& step, const MlaLayer& layer, const float* cos_sin, const
   head.y = values;
   head.y_head = spec.d_value;
   ops.head_linear(lane, head);
-  ops.linear(lane, {.w = layer.o, .x = values, .y = residual, .bias = layer.o_bias, .accumulate = true});
+  ops.linear(lane,
+             {.w = layer.o, .x = values, .y = residual, .bias = layer.o_bias, .accumulate = true});
 }
 
 }  // namespace ft

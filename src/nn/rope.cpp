@@ -11,15 +11,16 @@ double llama3(const RopeSpec& spec, double frequency) {
   const double wavelength = 2 * std::numbers::pi / frequency;
   if (wavelength < spec.original_context / spec.high_freq_factor) return frequency;
   if (wavelength > spec.original_context / spec.low_freq_factor) return frequency / spec.factor;
-  const double smooth =
-      (spec.original_context / wavelength - spec.low_freq_factor) / (spec.high_freq_factor - spec.low_freq_factor);
+  const double smooth = (spec.original_context / wavelength - spec.low_freq_factor) /
+                        (spec.high_freq_factor - spec.low_freq_factor);
   return (1 - smooth) * frequency / spec.factor + smooth * frequency;
 }
 
 /// The dimension whose pair turns `rotations` times over the original context.
 double yarn_dimension(const RopeSpec& spec, double rotations) {
   return static_cast<double>(spec.d_rotary) *
-         std::log(spec.original_context / (rotations * 2 * std::numbers::pi)) / (2 * std::log(spec.theta));
+         std::log(spec.original_context / (rotations * 2 * std::numbers::pi)) /
+         (2 * std::log(spec.theta));
 }
 
 double yarn(const RopeSpec& spec, double frequency, int64_t pair) {
@@ -38,7 +39,9 @@ double yarn(const RopeSpec& spec, double frequency, int64_t pair) {
 
 }  // namespace
 
-double yarn_mscale(double factor, double mscale) { return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0; }
+double yarn_mscale(double factor, double mscale) {
+  return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0;
+}
 
 std::vector<float> rope_frequencies(const RopeSpec& spec) {
   std::vector<float> frequencies;
@@ -58,10 +61,15 @@ std::vector<float> rope_table(const RopeSpec& spec, int64_t n_positions) {
   std::vector<float> table;
   table.reserve(static_cast<size_t>(n_positions * spec.d_rotary));
   for (int64_t position = 0; position < n_positions; ++position) {
-    // Models are trained with angles rounded to float32; at long contexts that rounding is part of the model.
-    const auto angle = [&](float frequency) { return static_cast<double>(static_cast<float>(position) * frequency); };
-    for (const float f : frequencies) table.push_back(static_cast<float>(std::cos(angle(f)) * spec.attention_factor));
-    for (const float f : frequencies) table.push_back(static_cast<float>(std::sin(angle(f)) * spec.attention_factor));
+    // Models are trained with angles rounded to float32; at long contexts that rounding is part of
+    // the model.
+    const auto angle = [&](float frequency) {
+      return static_cast<double>(static_cast<float>(position) * frequency);
+    };
+    for (const float f : frequencies)
+      table.push_back(static_cast<float>(std::cos(angle(f)) * spec.attention_factor));
+    for (const float f : frequencies)
+      table.push_back(static_cast<float>(std::sin(angle(f)) * spec.attention_factor));
   }
   return table;
 }

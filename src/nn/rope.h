@@ -1,4 +1,5 @@
-// Rotary positions: the angles of each position, with the ways of stretching them that checkpoints declare.
+// Rotary positions: the angles of each position, with the ways of stretching them that checkpoints
+// declare.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,13 @@ struct RopeSpec {
   bool is_interleaved = false;
   RopeScaling scaling = RopeScaling::kNone;
   double factor = 1;
-  double original_context = 0;      // llama3, yarn
-  double low_freq_factor = 1;       // llama3
-  double high_freq_factor = 4;      // llama3
-  double beta_fast = 32;            // yarn
-  double beta_slow = 1;             // yarn
-  bool truncate = true;             // yarn: the borders of its ramp are whole dimensions
-  double attention_factor = 1;      // yarn: cosines and sines are multiplied by it
+  double original_context = 0;  // llama3, yarn
+  double low_freq_factor = 1;   // llama3
+  double high_freq_factor = 4;  // llama3
+  double beta_fast = 32;        // yarn
+  double beta_slow = 1;         // yarn
+  bool truncate = true;         // yarn: the borders of its ramp are whole dimensions
+  double attention_factor = 1;  // yarn: cosines and sines are multiplied by it
 };
 
 /// 0.1 * mscale * ln(factor) + 1 for factor > 1, else 1: YaRN's temperature.

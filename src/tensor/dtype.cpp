@@ -41,9 +41,13 @@ const Row& row_of(DType dtype) {
 
 }  // namespace
 
-size_t size_of(DType dtype) { return row_of(dtype).n_bytes; }
+size_t size_of(DType dtype) {
+  return row_of(dtype).n_bytes;
+}
 
-std::string_view name_of(DType dtype) { return row_of(dtype).name; }
+std::string_view name_of(DType dtype) {
+  return row_of(dtype).name;
+}
 
 std::optional<DType> dtype_named(std::string_view name) {
   for (const Row& row : kRows) {

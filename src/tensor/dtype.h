@@ -9,8 +9,22 @@
 namespace ft {
 
 enum class DType : uint8_t {
-  kF64, kF32, kF16, kBF16, kF8E4M3, kF8E5M2, kF8E8M0,
-  kI64, kI32, kI16, kI8, kU64, kU32, kU16, kU8, kBool,
+  kF64,
+  kF32,
+  kF16,
+  kBF16,
+  kF8E4M3,
+  kF8E5M2,
+  kF8E8M0,
+  kI64,
+  kI32,
+  kI16,
+  kI8,
+  kU64,
+  kU32,
+  kU16,
+  kU8,
+  kBool,
 };
 
 /// Bytes of one element.

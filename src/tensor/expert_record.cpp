@@ -10,13 +10,15 @@ ExpertLayout::ExpertLayout(const ExpertShape& shape) : shape_(shape) {
   uint64_t end = kAlign;  // the factors
   for (const ExpertMatrix m : {ExpertMatrix::kGate, ExpertMatrix::kUp, ExpertMatrix::kDown}) {
     Plane& plane = planes_[static_cast<int>(m)];
-    plane.row_bytes =
-        static_cast<int64_t>(round_up(static_cast<uint64_t>(row_bytes_of(shape.format, cols(m))), kChunkBytes));
+    plane.row_bytes = static_cast<int64_t>(
+        round_up(static_cast<uint64_t>(row_bytes_of(shape.format, cols(m))), kChunkBytes));
     plane.scale_row_bytes = blocks_of(shape.format, cols(m)) * scale_bytes_of(shape.format);
     plane.codes = end;
     end = round_up(end + static_cast<uint64_t>(rows(m) * plane.row_bytes), kAlign);
     plane.scales = end;
-    end = round_up(end + static_cast<uint64_t>(scale_rows_of(shape.format, rows(m)) * plane.scale_row_bytes), kAlign);
+    end = round_up(
+        end + static_cast<uint64_t>(scale_rows_of(shape.format, rows(m)) * plane.scale_row_bytes),
+        kAlign);
   }
   if (shape.has_bias) {
     for (const ExpertMatrix m : {ExpertMatrix::kGate, ExpertMatrix::kUp, ExpertMatrix::kDown}) {

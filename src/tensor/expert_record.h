@@ -1,4 +1,5 @@
-// How one expert lies in memory: one contiguous record, the same in host memory, in a copy and in a slot of a GPU.
+// How one expert lies in memory: one contiguous record, the same in host memory, in a copy and in a
+// slot of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,9 @@ struct ExpertShape {
   bool operator==(const ExpertShape&) const = default;
 };
 
-/// Offsets within a record: a head with the three factors, then codes and scales of each matrix, then the biases as float32.
-/// Rows of codes begin at multiples of 16 bytes, everything else at multiples of 64, records at multiples of 4096.
+/// Offsets within a record: a head with the three factors, then codes and scales of each matrix,
+/// then the biases as float32. Rows of codes begin at multiples of 16 bytes, everything else at
+/// multiples of 64, records at multiples of 4096.
 class ExpertLayout {
  public:
   ExpertLayout() = default;
@@ -32,8 +34,12 @@ class ExpertLayout {
   /// Bytes that computing the expert reads: codes, scales and biases without padding.
   uint64_t read_bytes() const;
 
-  int64_t rows(ExpertMatrix m) const { return m == ExpertMatrix::kDown ? shape_.d_model : shape_.d_expert; }
-  int64_t cols(ExpertMatrix m) const { return m == ExpertMatrix::kDown ? shape_.d_expert : shape_.d_model; }
+  int64_t rows(ExpertMatrix m) const {
+    return m == ExpertMatrix::kDown ? shape_.d_model : shape_.d_expert;
+  }
+  int64_t cols(ExpertMatrix m) const {
+    return m == ExpertMatrix::kDown ? shape_.d_expert : shape_.d_model;
+  }
 
   WeightView matrix(const uint8_t* record, ExpertMatrix m) const {
     const Plane& plane = planes_[static_cast<int>(m)];
@@ -49,10 +55,14 @@ class ExpertLayout {
 
   /// [rows(m)], or nullptr for experts without biases.
   const float* bias(const uint8_t* record, ExpertMatrix m) const {
-    return shape_.has_bias ? reinterpret_cast<const float*>(record + planes_[static_cast<int>(m)].bias) : nullptr;
+    return shape_.has_bias
+               ? reinterpret_cast<const float*>(record + planes_[static_cast<int>(m)].bias)
+               : nullptr;
   }
 
-  static constexpr uint64_t factor_offset(ExpertMatrix m) { return sizeof(float) * static_cast<uint64_t>(m); }
+  static constexpr uint64_t factor_offset(ExpertMatrix m) {
+    return sizeof(float) * static_cast<uint64_t>(m);
+  }
   uint64_t codes_offset(ExpertMatrix m) const { return planes_[static_cast<int>(m)].codes; }
   uint64_t scales_offset(ExpertMatrix m) const { return planes_[static_cast<int>(m)].scales; }
   uint64_t bias_offset(ExpertMatrix m) const { return planes_[static_cast<int>(m)].bias; }

@@ -1,4 +1,5 @@
-// The list of weight formats. Everything that must exist once for each format is derived from this line.
+// The list of weight formats. Everything that must exist once for each format is derived from this
+// line.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,13 @@ using Formats = std::tuple<F32, F16, Bf16, Fp8Block, Mxfp4, Nvfp4>;
 /// The position of a format in the list.
 enum class FormatId : uint8_t { kF32, kF16, kBf16, kFp8Block, kMxfp4, kNvfp4 };
 
-/// Calls `function` with a value of the format's type. The only dispatch over formats in the program.
+/// Calls `function` with a value of the format's type. The only dispatch over formats in the
+/// program.
 template <size_t kIndex = 0, typename Function>
 auto visit_format(FormatId id, Function&& function) {
   if constexpr (kIndex + 1 < std::tuple_size_v<Formats>) {
-    if (static_cast<size_t>(id) != kIndex) return visit_format<kIndex + 1>(id, std::forward<Function>(function));
+    if (static_cast<size_t>(id) != kIndex)
+      return visit_format<kIndex + 1>(id, std::forward<Function>(function));
   }
   return function(std::tuple_element_t<kIndex, Formats>{});
 }

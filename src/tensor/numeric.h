@@ -1,5 +1,6 @@
-// Conversions between stored numbers and float32, by integer arithmetic and exact multiplications only, so that every
-// instruction set and a GPU give the same bits. Always inlined: a copy shared between units would carry one unit's flags.
+// Conversions between stored numbers and float32, by integer arithmetic and exact multiplications
+// only, so that every instruction set and a GPU give the same bits. Always inlined: a copy shared
+// between units would carry one unit's flags.
 #pragma once
 
 #include <bit>
@@ -36,7 +37,8 @@ FT_INLINE float f16_to_f32(uint16_t bits) {
   // The exponent fields differ by 112; multiplying also normalises half's subnormals.
   const uint32_t magnitude = static_cast<uint32_t>(bits & 0x7FFF) << 13;
   const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
-  const uint32_t special = (bits & 0x7C00) == 0x7C00 ? (0x7F800000u | magnitude) : std::bit_cast<uint32_t>(scaled);
+  const uint32_t special =
+      (bits & 0x7C00) == 0x7C00 ? (0x7F800000u | magnitude) : std::bit_cast<uint32_t>(scaled);
   return std::bit_cast<float>(special | (static_cast<uint32_t>(bits & 0x8000) << 16));
 }
 
@@ -53,8 +55,8 @@ FT_INLINE float e8m0_to_f32(uint8_t code) {
   return std::bit_cast<float>(static_cast<uint32_t>(code) << 23);
 }
 
-/// Twice the value of a four-bit e2m1 code: 0, 1, 2, 3, 4, 6, 8, 12 and their negatives. In bytes throughout, so that a
-/// compiler can do many at once.
+/// Twice the value of a four-bit e2m1 code: 0, 1, 2, 3, 4, 6, 8, 12 and their negatives. In bytes
+/// throughout, so that a compiler can do many at once.
 FT_INLINE int8_t e2m1_doubled(uint8_t nibble) {
   const auto m = static_cast<uint8_t>(nibble & 7);
   const auto more = static_cast<uint8_t>((m > 4 ? 1 : 0) + (m > 5 ? 1 : 0) + (m > 6 ? 3 : 0));
@@ -68,7 +70,8 @@ FT_INLINE uint8_t nibble(const uint8_t* bytes, int j) {
   return static_cast<uint8_t>((bytes[j / 2] >> (4 * (j & 1))) & 15);
 }
 
-/// The codes of kBytes packed bytes, doubled: those of the low nibbles (even values), then those of the high ones.
+/// The codes of kBytes packed bytes, doubled: those of the low nibbles (even values), then those of
+/// the high ones.
 template <int kBytes>
 FT_INLINE void unpack_e2m1(const uint8_t* bytes, int8_t* codes) {
   for (int i = 0; i < kBytes; ++i) {

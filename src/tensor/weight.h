@@ -22,14 +22,14 @@ struct TensorView {
 /// All that one needs to multiply by a weight: y[n] = sum_k w[n, k] x[k]. Borrowed.
 struct WeightView {
   FormatId format = FormatId::kF32;
-  int64_t rows = 0;                    // outputs
-  int64_t cols = 0;                    // inputs
-  const uint8_t* codes = nullptr;      // [rows, row_bytes]
-  int64_t row_bytes = 0;               // distance between rows; at least row_bytes_of(format, cols)
-  const uint8_t* scales = nullptr;     // [ceil(rows / kScaleRows), scale_row_bytes]
+  int64_t rows = 0;                 // outputs
+  int64_t cols = 0;                 // inputs
+  const uint8_t* codes = nullptr;   // [rows, row_bytes]
+  int64_t row_bytes = 0;            // distance between rows; at least row_bytes_of(format, cols)
+  const uint8_t* scales = nullptr;  // [ceil(rows / kScaleRows), scale_row_bytes]
   int64_t scale_row_bytes = 0;
-  float factor = 1;                    // of the whole matrix (nvfp4's second scale)
-  int64_t first_row = 0;               // of this view within the matrix that the scales belong to
+  float factor = 1;       // of the whole matrix (nvfp4's second scale)
+  int64_t first_row = 0;  // of this view within the matrix that the scales belong to
 
   /// Rows [begin, begin + count) of this matrix.
   WeightView slice(int64_t begin, int64_t count) const {
@@ -73,7 +73,8 @@ inline int64_t scale_bytes_of(FormatId format) {
 /// Bytes of codes and scales that one multiplication reads.
 inline uint64_t bytes_of(const WeightView& w) {
   return static_cast<uint64_t>(w.rows * row_bytes_of(w.format, w.cols) +
-                               scale_rows_of(w.format, w.rows) * blocks_of(w.format, w.cols) * scale_bytes_of(w.format));
+                               scale_rows_of(w.format, w.rows) * blocks_of(w.format, w.cols) *
+                                   scale_bytes_of(w.format));
 }
 
 }  // namespace ft

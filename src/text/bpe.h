@@ -23,8 +23,8 @@ struct BpeSpec {
       continuing_subword_prefix;  // put before each character of a word but the first to look it up
   std::string end_of_word_suffix;  // put behind the last one
   bool fuse_unk = false;           // neighbouring unknown characters become one unk_token
-  bool byte_fallback =
-      false;  // an unknown character becomes its bytes, spelled "<0xE4>", if all are there
+  // An unknown character becomes its bytes, spelled "<0xE4>", if all are there
+  bool byte_fallback = false;
   bool ignore_merges = false;  // a word that is a piece is that piece
 };
 

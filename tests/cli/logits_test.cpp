@@ -75,7 +75,8 @@ TEST(Logits, FileHasEveryPositionAndTheReferencesContinuation) {
     ASSERT_EQ(logits.size(), 17u * 4096u);
     for (const json& best : row["last_logits_top8"]) {
       const size_t at = 16 * 4096 + best[0].get<size_t>();
-      // These logits reach 50, and the file's figures are not exact: float32 differs by up to 0.016.
+      // These logits reach 50, and the file's figures are not exact: float32 differs by up to
+      // 0.016.
       EXPECT_NEAR(logits[at], best[1].get<float>(), is_exact ? 0.05 : 1.0) << best[0];
     }
   }

@@ -104,7 +104,8 @@ TEST(Run, MaxTokensAndFullContext) {
   EXPECT_EQ(full["stop_reason"], "context_full");
   const Outcome outcome = run({"run", "--greedy", "--context", "16", kQuestion});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("ft: error: "), HasSubstr("17 tokens"), HasSubstr("holds 16")));
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("ft: error: "), HasSubstr("17 tokens"), HasSubstr("holds 16")));
 }
 
 TEST(Run, TheSameSeedGivesTheSameText) {

@@ -14,10 +14,10 @@
 namespace ft::test {
 
 struct Golden {
-  std::vector<int32_t> input_ids;   // [T]
-  std::vector<float> logits;        // [T, n_vocab]
-  std::vector<int32_t> greedy_ids;  // [G]
-  std::vector<float> greedy_margin; // [G]
+  std::vector<int32_t> input_ids;    // [T]
+  std::vector<float> logits;         // [T, n_vocab]
+  std::vector<int32_t> greedy_ids;   // [G]
+  std::vector<float> greedy_margin;  // [G]
 };
 
 inline std::filesystem::path fixture_dir(const std::string& name) {
@@ -50,21 +50,34 @@ inline std::vector<float> score(const EngineOptions& options, const std::vector<
   const auto engine = Engine::load(options);
   const auto session = engine->open_session();
   std::vector<float> all;
-  session->score(tokens, [&](int64_t, std::span<const float> logits) { all.insert(all.end(), logits.begin(), logits.end()); });
+  session->score(tokens, [&](int64_t, std::span<const float> logits) {
+    all.insert(all.end(), logits.begin(), logits.end());
+  });
   return all;
 }
 
 inline const std::vector<std::string>& plain_fixtures() {
-  static const std::vector<std::string> names = {
-      "qwen3_moe",   "qwen3_moe_dense_first", "qwen3_moe_llama3",   "qwen2_moe", "qwen2_moe_f16_linear",
-      "mixtral",     "mixtral_f32_window",    "olmoe",              "gpt_oss",   "deepseek_v3",
-      "deepseek_v3_yarn", "glm4_moe",         "minimax_m2",         "minimax_m2_partial"};
+  static const std::vector<std::string> names = {"qwen3_moe",
+                                                 "qwen3_moe_dense_first",
+                                                 "qwen3_moe_llama3",
+                                                 "qwen2_moe",
+                                                 "qwen2_moe_f16_linear",
+                                                 "mixtral",
+                                                 "mixtral_f32_window",
+                                                 "olmoe",
+                                                 "gpt_oss",
+                                                 "deepseek_v3",
+                                                 "deepseek_v3_yarn",
+                                                 "glm4_moe",
+                                                 "minimax_m2",
+                                                 "minimax_m2_partial"};
   return names;
 }
 
 inline const std::vector<std::string>& quantised_fixtures() {
-  static const std::vector<std::string> names = {"qwen3_moe_nvfp4",       "qwen3_moe_nvfp4_ct", "qwen3_moe_fp8",
-                                                 "qwen3_moe_fp8_f32_odd", "gpt_oss_mxfp4",      "deepseek_v3_fp4"};
+  static const std::vector<std::string> names = {"qwen3_moe_nvfp4", "qwen3_moe_nvfp4_ct",
+                                                 "qwen3_moe_fp8",   "qwen3_moe_fp8_f32_odd",
+                                                 "gpt_oss_mxfp4",   "deepseek_v3_fp4"};
   return names;
 }
 

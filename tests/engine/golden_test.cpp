@@ -1,17 +1,18 @@
-// Logits against the reference implementation, for every fixture. Bounds are those that the project promises in docs/FORMATS.md.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+// Logits against the reference implementation, for every fixture. Bounds are those that the project
+// promises in docs/FORMATS.md.
+#include "tests/engine/golden.h"
 
 #include <cmath>
 
-#include "tests/engine/golden.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace ft::test {
 namespace {
 
 struct Difference {
-  double largest = 0;                   // of any logit
-  int64_t n_good_positions = 0;         // squared error over squared norm at most 1e-3
+  double largest = 0;            // of any logit
+  int64_t n_good_positions = 0;  // squared error over squared norm at most 1e-3
   int64_t n_positions = 0;
   std::vector<std::string> wrong_best;  // greedy steps whose best token differs
 };
@@ -51,9 +52,9 @@ Difference run(const std::string& name, bool exact, double least_margin) {
   options.exact = exact;
   options.kv_dtype = KvDType::kF32;
   const Difference d = compare(golden, score(options, tokens), least_margin);
-  std::printf("%-24s %-5s largest error %.2e, %lld of %lld positions within 1e-3 of the norm\n", name.c_str(),
-              exact ? "exact" : "own", d.largest, static_cast<long long>(d.n_good_positions),
-              static_cast<long long>(d.n_positions));
+  std::printf("%-24s %-5s largest error %.2e, %lld of %lld positions within 1e-3 of the norm\n",
+              name.c_str(), exact ? "exact" : "own", d.largest,
+              static_cast<long long>(d.n_good_positions), static_cast<long long>(d.n_positions));
   return d;
 }
 
@@ -86,7 +87,8 @@ TEST_P(QuantisedGolden, OwnArithmeticIsClose) {
 
 const auto by_name = [](const auto& param) { return param.param; };
 INSTANTIATE_TEST_SUITE_P(Fixtures, PlainGolden, testing::ValuesIn(plain_fixtures()), by_name);
-INSTANTIATE_TEST_SUITE_P(Fixtures, QuantisedGolden, testing::ValuesIn(quantised_fixtures()), by_name);
+INSTANTIATE_TEST_SUITE_P(Fixtures, QuantisedGolden, testing::ValuesIn(quantised_fixtures()),
+                         by_name);
 
 }  // namespace
 }  // namespace ft::test

@@ -16,7 +16,8 @@ struct Opened {
 
 TEST(Placement, PartsAddUp) {
   const Opened o;
-  const Placement p = plan_placement(*o.model, {.n_context = 100, .n_prefill_rows = 16, .n_threads = 2});
+  const Placement p =
+      plan_placement(*o.model, {.n_context = 100, .n_prefill_rows = 16, .n_threads = 2});
   EXPECT_EQ(p.n_context, 100);
   EXPECT_EQ(p.bank_bytes, o.model->bank().n_bytes());
   EXPECT_EQ(p.kv_bytes, 128 * kv_bytes_per_token(o.model->card().kv));

@@ -1,9 +1,9 @@
 #include "engine/sampler.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <map>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 
@@ -11,7 +11,8 @@ namespace ft {
 namespace {
 
 /// How often each token is drawn.
-std::map<int32_t, double> shares(const SamplingParams& params, const std::vector<float>& logits, int n = 20000) {
+std::map<int32_t, double> shares(const SamplingParams& params, const std::vector<float>& logits,
+                                 int n = 20000) {
   std::map<int32_t, double> share;
   SamplingParams p = params;
   p.seed = 42;
@@ -40,12 +41,14 @@ TEST(Sampler, TemperatureSharpens) {
 }
 
 TEST(Sampler, TopKTopPAndMinPCut) {
-  const std::vector<float> logits = {std::log(1.0f), std::log(2.0f), std::log(3.0f), std::log(4.0f)};
+  const std::vector<float> logits = {std::log(1.0f), std::log(2.0f), std::log(3.0f),
+                                     std::log(4.0f)};
   EXPECT_EQ(shares({.temperature = 1, .top_k = 2}, logits).size(), 2u);
-  EXPECT_EQ(shares({.temperature = 1, .top_p = 0.35f}, logits).size(), 1u);   // 4 of 10 is enough
-  EXPECT_EQ(shares({.temperature = 1, .top_p = 0.65f}, logits).size(), 2u);   // 4 + 3 of 10
-  EXPECT_EQ(shares({.temperature = 1, .min_p = 0.45f}, logits).size(), 3u);   // at least 1.8 of 4
-  EXPECT_EQ(shares({.temperature = 1, .top_k = 3, .top_p = 0.75f}, logits).size(), 2u);  // 7 of 9 is enough
+  EXPECT_EQ(shares({.temperature = 1, .top_p = 0.35f}, logits).size(), 1u);  // 4 of 10 is enough
+  EXPECT_EQ(shares({.temperature = 1, .top_p = 0.65f}, logits).size(), 2u);  // 4 + 3 of 10
+  EXPECT_EQ(shares({.temperature = 1, .min_p = 0.45f}, logits).size(), 3u);  // at least 1.8 of 4
+  EXPECT_EQ(shares({.temperature = 1, .top_k = 3, .top_p = 0.75f}, logits).size(),
+            2u);  // 7 of 9 is enough
 }
 
 TEST(Sampler, SameSeedSameTokens) {
@@ -64,9 +67,10 @@ TEST(Sampler, SameSeedSameTokens) {
 TEST(Sampler, RepetitionPenaltyReachesPromptAndReply) {
   const std::vector<int32_t> prompt = {0, 0, 0};
   Sampler sampler({.repetition_penalty = 2}, prompt);
-  EXPECT_EQ(sampler.choose(std::vector<float>{3, 2, 1}), 1);    // 1.5, 2, 1
-  EXPECT_EQ(sampler.choose(std::vector<float>{1, 3, 1.6f}), 2); // 0.5, 1.5, 1.6
-  EXPECT_EQ(sampler.choose(std::vector<float>{-1, -2, -3}), 0); // negative ones are multiplied: -2, -4, -6
+  EXPECT_EQ(sampler.choose(std::vector<float>{3, 2, 1}), 1);     // 1.5, 2, 1
+  EXPECT_EQ(sampler.choose(std::vector<float>{1, 3, 1.6f}), 2);  // 0.5, 1.5, 1.6
+  EXPECT_EQ(sampler.choose(std::vector<float>{-1, -2, -3}),
+            0);  // negative ones are multiplied: -2, -4, -6
 }
 
 TEST(Sampler, PresenceAndFrequencyCountTheReplyOnly) {
@@ -82,9 +86,10 @@ TEST(Sampler, PresenceAndFrequencyCountTheReplyOnly) {
 }
 
 TEST(Sampler, ImpossibleParametersAreRefused) {
-  for (const SamplingParams& p : {SamplingParams{.temperature = -1}, SamplingParams{.temperature = NAN},
-                                  SamplingParams{.top_k = -3}, SamplingParams{.top_p = 0}, SamplingParams{.top_p = 1.1f},
-                                  SamplingParams{.min_p = 2}, SamplingParams{.repetition_penalty = 0}}) {
+  for (const SamplingParams& p :
+       {SamplingParams{.temperature = -1}, SamplingParams{.temperature = NAN},
+        SamplingParams{.top_k = -3}, SamplingParams{.top_p = 0}, SamplingParams{.top_p = 1.1f},
+        SamplingParams{.min_p = 2}, SamplingParams{.repetition_penalty = 0}}) {
     EXPECT_THROW(Sampler(p, {}), Error);
   }
 }

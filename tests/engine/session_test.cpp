@@ -1,9 +1,10 @@
-// A session's timeline: cutting the prompt, reusing a prefix, instruction sets and threads never change the logits.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+// A session's timeline: cutting the prompt, reusing a prefix, instruction sets and threads never
+// change the logits.
 #include <cstring>
 #include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "kernels/cpu/select.h"
@@ -52,7 +53,8 @@ std::vector<std::string> all_fixtures() {
   names.insert(names.end(), quantised_fixtures().begin(), quantised_fixtures().end());
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(Fixtures, AnyFixture, testing::ValuesIn(all_fixtures()), [](const auto& p) { return p.param; });
+INSTANTIATE_TEST_SUITE_P(Fixtures, AnyFixture, testing::ValuesIn(all_fixtures()),
+                         [](const auto& p) { return p.param; });
 
 TEST(Session, GreedyReplyIsTheReferences) {
   const Golden golden = read_golden(fixture_dir("qwen3_moe"));
@@ -82,7 +84,8 @@ TEST(Session, ReusingAPrefixEqualsAFreshRun) {
   std::mt19937_64 random(5);
   const auto session = engine->open_session();
   for (int trial = 0; trial < 25; ++trial) {
-    std::vector<int32_t> tokens(golden.input_ids.begin(), golden.input_ids.begin() + 1 + random() % 70);
+    std::vector<int32_t> tokens(golden.input_ids.begin(),
+                                golden.input_ids.begin() + 1 + random() % 70);
     if (random() % 2 == 0) tokens[random() % tokens.size()] = static_cast<int32_t>(random() % 256);
     const Request request = {.tokens = tokens, .sampling = {}, .max_tokens = 4, .stop_tokens = {}};
     const auto keep_going = [](int32_t) { return true; };
@@ -101,7 +104,8 @@ TEST(Session, StopsWhereItIsTold) {
   options.n_context = static_cast<int64_t>(golden.input_ids.size()) + 3;
   const auto engine = Engine::load(options);
   const auto session = engine->open_session();
-  Request request = {.tokens = golden.input_ids, .sampling = {}, .max_tokens = 0, .stop_tokens = {}};
+  Request request = {
+      .tokens = golden.input_ids, .sampling = {}, .max_tokens = 0, .stop_tokens = {}};
   const Reply full = session->generate(request, [](int32_t) { return true; });
   EXPECT_EQ(full.reason, StopReason::kContextFull);
   EXPECT_EQ(full.tokens.size(), 4u);
@@ -120,8 +124,9 @@ TEST(Session, BadRequestsAreRefusedAndHarmNothing) {
   const auto engine = Engine::load(options);
   const auto session = engine->open_session();
   const auto run = [&](std::vector<int32_t> tokens) {
-    return session->generate({.tokens = std::move(tokens), .sampling = {}, .max_tokens = 1, .stop_tokens = {}},
-                             [](int32_t) { return true; });
+    return session->generate(
+        {.tokens = std::move(tokens), .sampling = {}, .max_tokens = 1, .stop_tokens = {}},
+        [](int32_t) { return true; });
   };
   EXPECT_THROW(run({}), Error);
   EXPECT_THROW(run({1, -1}), Error);
@@ -137,7 +142,8 @@ TEST(Session, SeveralSessionsShareThePages) {
   const auto one = engine->open_session();
   const auto two = engine->open_session();
   const auto keep_going = [](int32_t) { return true; };
-  const Request long_prompt = {.tokens = std::vector<int32_t>(100, 5), .sampling = {}, .max_tokens = 1, .stop_tokens = {}};
+  const Request long_prompt = {
+      .tokens = std::vector<int32_t>(100, 5), .sampling = {}, .max_tokens = 1, .stop_tokens = {}};
   EXPECT_NO_THROW(one->generate(long_prompt, keep_going));
   EXPECT_THROW(two->generate(long_prompt, keep_going), Error);  // the first one holds both pages
   one->reset();

@@ -214,9 +214,8 @@ TEST_F(CheckpointFolder, ATensorMustBeWhereTheIndexSays) {
 
 TEST_F(CheckpointFolder, AnIndexCannotLeaveTheFolder) {
   write_tensors("model.safetensors", {"a.w"});
-  for (const std::string shard :
-       {"../x.safetensors", "/tmp/x.safetensors", "sub/x.safetensors", "..", "", ".safetensors",
-        "config.json", "x\\u0000.safetensors"}) {
+  for (const std::string shard : {"../x.safetensors", "/x.safetensors", "sub/x.safetensors", "..",
+                                  "", ".safetensors", "config.json", "x\\u0000.safetensors"}) {
     write_index({{"a.w", shard}});
     refuse({"index.json", "'a.w'", "not the name of a .safetensors file"});
   }

@@ -1,7 +1,7 @@
 // Every operation on every instruction set gives the scalar table's bits.
-#include <gtest/gtest.h>
-
 #include <cstring>
+
+#include <gtest/gtest.h>
 
 #include "tests/support/cpu_lane.h"
 #include "tests/support/random_weights.h"
@@ -18,18 +18,21 @@ int64_t legal_cols(FormatId format, int64_t wanted) {
   return std::max(wanted / unit * unit, unit);
 }
 
-void expect_same_bits(const std::vector<float>& expected, const std::vector<float>& actual, const std::string& what) {
+void expect_same_bits(const std::vector<float>& expected, const std::vector<float>& actual,
+                      const std::string& what) {
   ASSERT_EQ(expected.size(), actual.size());
   int64_t n_different = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    n_different += std::bit_cast<uint32_t>(expected[i]) != std::bit_cast<uint32_t>(actual[i]) ? 1 : 0;
+    n_different +=
+        std::bit_cast<uint32_t>(expected[i]) != std::bit_cast<uint32_t>(actual[i]) ? 1 : 0;
   }
   EXPECT_EQ(n_different, 0) << what;
 }
 
 class IsaTest : public testing::TestWithParam<std::string> {
  protected:
-  /// Runs `operation(lane, output)` on scalar and on the set under test, from the same random state.
+  /// Runs `operation(lane, output)` on scalar and on the set under test, from the same random
+  /// state.
   template <typename Operation>
   void compare(int64_t n_outputs, const std::string& what, Operation operation) {
     for (const bool exact : {false, true}) {
@@ -57,7 +60,10 @@ TEST_P(IsaTest, Linear) {
       const std::vector<float> bias = random_floats(random_, n_out);
       const std::string what = std::string(name_of(format)) + " " + std::to_string(cols);
       compare(n_rows * n_out, what, [&](CpuLane& c, std::vector<float>& y) {
-        const LinearArgs args = {.w = w.view, .x = view_of(x, n_rows, cols), .y = view_of(y, n_rows, n_out), .bias = bias.data()};
+        const LinearArgs args = {.w = w.view,
+                                 .x = view_of(x, n_rows, cols),
+                                 .y = view_of(y, n_rows, n_out),
+                                 .bias = bias.data()};
         c.ops().linear(c.lane, args);
       });
     }
@@ -81,10 +87,11 @@ TEST_P(IsaTest, LinearOfTinyAndHugeActivations) {
 
 TEST_P(IsaTest, Experts) {
   for (const FormatId format : kFormats) {
-    const ExpertShape shape = {.format = format,
-                               .d_model = legal_cols(format, 96 + static_cast<int64_t>(random_() % 200)),
-                               .d_expert = legal_cols(format, 48 + static_cast<int64_t>(random_() % 100)),
-                               .has_bias = random_() % 2 == 0};
+    const ExpertShape shape = {
+        .format = format,
+        .d_model = legal_cols(format, 96 + static_cast<int64_t>(random_() % 200)),
+        .d_expert = legal_cols(format, 48 + static_cast<int64_t>(random_() % 100)),
+        .has_bias = random_() % 2 == 0};
     const ExpertLayout layout(shape);
     constexpr int64_t kExperts = 6;
     constexpr int64_t kActive = 3;
@@ -93,19 +100,22 @@ TEST_P(IsaTest, Experts) {
     std::vector<float> x = random_floats(random_, n_rows * shape.d_model);
     std::vector<int32_t> ids(static_cast<size_t>(n_rows * kActive));
     for (int64_t i = 0; i < n_rows * kActive; ++i) {
-      ids[static_cast<size_t>(i)] = static_cast<int32_t>((i / kActive + i % kActive) % kExperts) - (random_() % 5 == 0 ? 7 : 0);
+      ids[static_cast<size_t>(i)] = static_cast<int32_t>((i / kActive + i % kActive) % kExperts) -
+                                    (random_() % 5 == 0 ? 7 : 0);
     }
-    const GateSpec gate = shape.has_bias ? GateSpec{Activation::kClampedSwiglu, 1.702f, 7} : GateSpec{};
-    compare(n_rows * kActive * shape.d_model, std::string(name_of(format)), [&](CpuLane& c, std::vector<float>& y) {
-      c.ops().experts(c.lane, {.layout = &layout,
-                               .records = records.data(),
-                               .n_experts = kExperts,
-                               .gate = gate,
-                               .x = view_of(x, n_rows, shape.d_model),
-                               .ids = ids.data(),
-                               .n_active = kActive,
-                               .results = view_of(y, n_rows * kActive, shape.d_model)});
-    });
+    const GateSpec gate =
+        shape.has_bias ? GateSpec{Activation::kClampedSwiglu, 1.702f, 7} : GateSpec{};
+    compare(n_rows * kActive * shape.d_model, std::string(name_of(format)),
+            [&](CpuLane& c, std::vector<float>& y) {
+              c.ops().experts(c.lane, {.layout = &layout,
+                                       .records = records.data(),
+                                       .n_experts = kExperts,
+                                       .gate = gate,
+                                       .x = view_of(x, n_rows, shape.d_model),
+                                       .ids = ids.data(),
+                                       .n_active = kActive,
+                                       .results = view_of(y, n_rows * kActive, shape.d_model)});
+            });
   }
 }
 
@@ -147,24 +157,29 @@ TEST_P(IsaTest, Attention) {
       for (int32_t p = 0; p < n_positions; ++p) positions.push_back(p);
       const std::vector<const int32_t*> tables(static_cast<size_t>(n_positions), pages.data());
       const RowPositions rows = {n_positions, positions.data(), tables.data(), n_positions};
-      compare(n_positions * kHeads * d, "d " + std::to_string(d), [&](CpuLane& c, std::vector<float>& y) {
-        std::vector<uint8_t> memory(static_cast<size_t>(3 * kPageTokens * kKvHeads * 2 * d * 4));
-        const KvLayer kv = {.pages = memory.data(),
-                            .page_bytes = kPageTokens * kKvHeads * 2 * d * (is_f32 ? 4 : 2),
-                            .n_kv_heads = kKvHeads,
-                            .d_k = d,
-                            .d_v = d,
-                            .is_f32 = is_f32};
-        c.ops().store_kv(c.lane, {.kv = kv, .rows = rows, .k = view_of(k, n_positions, kKvHeads * d), .v = view_of(v, n_positions, kKvHeads * d)});
-        c.ops().attention(c.lane, {.kv = kv,
-                                   .rows = rows,
-                                   .q = view_of(q, n_positions, kHeads * d),
-                                   .out = view_of(y, n_positions, kHeads * d),
-                                   .n_heads = kHeads,
-                                   .scale = 0.3f,
-                                   .window = is_f32 ? 50 : 0,
-                                   .sinks = is_f32 ? sinks.data() : nullptr});
-      });
+      compare(n_positions * kHeads * d, "d " + std::to_string(d),
+              [&](CpuLane& c, std::vector<float>& y) {
+                std::vector<uint8_t> memory(
+                    static_cast<size_t>(3 * kPageTokens * kKvHeads * 2 * d * 4));
+                const KvLayer kv = {.pages = memory.data(),
+                                    .page_bytes = kPageTokens * kKvHeads * 2 * d * (is_f32 ? 4 : 2),
+                                    .n_kv_heads = kKvHeads,
+                                    .d_k = d,
+                                    .d_v = d,
+                                    .is_f32 = is_f32};
+                c.ops().store_kv(c.lane, {.kv = kv,
+                                          .rows = rows,
+                                          .k = view_of(k, n_positions, kKvHeads * d),
+                                          .v = view_of(v, n_positions, kKvHeads * d)});
+                c.ops().attention(c.lane, {.kv = kv,
+                                           .rows = rows,
+                                           .q = view_of(q, n_positions, kHeads * d),
+                                           .out = view_of(y, n_positions, kHeads * d),
+                                           .n_heads = kHeads,
+                                           .scale = 0.3f,
+                                           .window = is_f32 ? 50 : 0,
+                                           .sinks = is_f32 ? sinks.data() : nullptr});
+              });
     }
   }
 }
@@ -178,7 +193,9 @@ TEST_P(IsaTest, RowOperations) {
     const std::vector<int32_t> positions = {0, 3, 9, 1, 1, 2, 8};
     compare(7 * 3 * d, "d " + std::to_string(d), [&](CpuLane& c, std::vector<float>& y) {
       const TensorView view = view_of(y, 7, 3 * d);
-      c.ops().norm(c.lane, {.x = view_of(x, 7, 3 * d), .y = view, .weight = weight.data(), .d = d, .eps = 1e-6f});
+      c.ops().norm(
+          c.lane,
+          {.x = view_of(x, 7, 3 * d), .y = view, .weight = weight.data(), .d = d, .eps = 1e-6f});
       for (const bool interleaved : {false, true}) {
         c.ops().rope(c.lane, {.x = view,
                               .n_heads = 3,
@@ -191,8 +208,13 @@ TEST_P(IsaTest, RowOperations) {
       c.ops().add(c.lane, {.y = view, .x = view_of(x, 7, 3 * d), .gate = view_of(up, 7, 1)});
       c.ops().clamp(c.lane, {.x = view, .limit = 30});
       c.ops().gate(c.lane, {.spec = {}, .gate = view, .up = view_of(up, 7, 3 * d)});
-      c.ops().gate(c.lane, {.spec = {Activation::kClampedSwiglu, 1.702f, 7}, .gate = view, .up = view_of(up, 7, 3 * d)});
-      c.ops().combine(c.lane, {.y = view_of(y, 1, 3 * d), .results = view_of(up, 6, 3 * d), .weights = cos_sin.data(), .n_active = 6});
+      c.ops().gate(c.lane, {.spec = {Activation::kClampedSwiglu, 1.702f, 7},
+                            .gate = view,
+                            .up = view_of(up, 7, 3 * d)});
+      c.ops().combine(c.lane, {.y = view_of(y, 1, 3 * d),
+                               .results = view_of(up, 6, 3 * d),
+                               .weights = cos_sin.data(),
+                               .n_active = 6});
     });
   }
 }
@@ -210,13 +232,18 @@ TEST_P(IsaTest, Route) {
     const std::vector<float> bias = random_floats(random_, 48, 0.1f);
     compare(20 * 5 * 2, "scoring", [&](CpuLane& c, std::vector<float>& y) {
       std::vector<int32_t> ids(20 * 5);
-      c.ops().route(c.lane, {.spec = spec, .logits = view_of(logits, 20, 48), .bias = bias.data(), .ids = ids.data(), .weights = y.data()});
+      c.ops().route(c.lane, {.spec = spec,
+                             .logits = view_of(logits, 20, 48),
+                             .bias = bias.data(),
+                             .ids = ids.data(),
+                             .weights = y.data()});
       for (size_t i = 0; i < ids.size(); ++i) y[100 + i] = static_cast<float>(ids[i]);
     });
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sets, IsaTest, testing::ValuesIn(available_isas()), [](const auto& p) { return p.param; });
+INSTANTIATE_TEST_SUITE_P(Sets, IsaTest, testing::ValuesIn(available_isas()),
+                         [](const auto& p) { return p.param; });
 
 }  // namespace
 }  // namespace ft::test

@@ -1,9 +1,9 @@
 // The scalar table against plain formulations in double precision.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "tests/support/cpu_lane.h"
@@ -78,7 +78,8 @@ TEST(Reference, SlicesOfAMatrixKeepTheirScales) {
     std::vector<float> all(300);
     std::vector<float> part(100);
     c.ops().linear(c.lane, {.w = w.view, .x = view_of(x, 1, 160), .y = view_of(all, 1, 300)});
-    c.ops().linear(c.lane, {.w = w.view.slice(77, 100), .x = view_of(x, 1, 160), .y = view_of(part, 1, 100)});
+    c.ops().linear(
+        c.lane, {.w = w.view.slice(77, 100), .x = view_of(x, 1, 160), .y = view_of(part, 1, 100)});
     EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + 77)) << name_of(format);
   }
 }
@@ -113,7 +114,9 @@ TEST(Reference, ActivationsAreAccurate) {
     EXPECT_NEAR(y[i], expected, 4e-7 * std::abs(expected) + 1e-35) << x[i];
   }
   y = x;
-  c.ops().gate(c.lane, {.spec = {Activation::kClampedSwiglu, 1.702f, 7}, .gate = view_of(y, 1, n), .up = view_of(x, 1, n)});
+  c.ops().gate(c.lane, {.spec = {Activation::kClampedSwiglu, 1.702f, 7},
+                        .gate = view_of(y, 1, n),
+                        .up = view_of(x, 1, n)});
   for (size_t i = 0; i < x.size(); ++i) {
     const double g = std::min<double>(x[i], 7);
     const double u = std::clamp<double>(x[i], -7, 7);
@@ -144,22 +147,34 @@ TEST(Reference, AttentionIsSoftmaxOverTheWindow) {
                       .d_v = kD,
                       .is_f32 = true};
   const RowPositions rows = {kPositions, positions.data(), tables.data(), kPositions};
-  c.ops().store_kv(c.lane, {.kv = kv, .rows = rows, .k = view_of(k, kPositions, kD), .v = view_of(v, kPositions, kD)});
-  c.ops().attention(c.lane, {.kv = kv, .rows = rows, .q = view_of(q, kPositions, 2 * kD), .out = view_of(y, kPositions, 2 * kD),
-                             .n_heads = 2, .scale = 0.25f, .window = 33, .sinks = sinks.data()});
+  c.ops().store_kv(
+      c.lane,
+      {.kv = kv, .rows = rows, .k = view_of(k, kPositions, kD), .v = view_of(v, kPositions, kD)});
+  c.ops().attention(c.lane, {.kv = kv,
+                             .rows = rows,
+                             .q = view_of(q, kPositions, 2 * kD),
+                             .out = view_of(y, kPositions, 2 * kD),
+                             .n_heads = 2,
+                             .scale = 0.25f,
+                             .window = 33,
+                             .sinks = sinks.data()});
   for (int64_t r = 0; r < kPositions; ++r) {
     for (int64_t h = 0; h < 2; ++h) {
       double total = std::exp(static_cast<double>(sinks[static_cast<size_t>(h)]));
       std::vector<double> mixed(kD, 0.0);
       for (int64_t t = std::max<int64_t>(0, r - 32); t <= r; ++t) {
         double score = 0;
-        for (int64_t i = 0; i < kD; ++i) score += double(q[static_cast<size_t>((r * 2 + h) * kD + i)]) * k[static_cast<size_t>(t * kD + i)];
+        for (int64_t i = 0; i < kD; ++i)
+          score += double(q[static_cast<size_t>((r * 2 + h) * kD + i)]) *
+                   k[static_cast<size_t>(t * kD + i)];
         const double weight = std::exp(score * 0.25);
         total += weight;
-        for (int64_t i = 0; i < kD; ++i) mixed[static_cast<size_t>(i)] += weight * v[static_cast<size_t>(t * kD + i)];
+        for (int64_t i = 0; i < kD; ++i)
+          mixed[static_cast<size_t>(i)] += weight * v[static_cast<size_t>(t * kD + i)];
       }
       for (int64_t i = 0; i < kD; ++i) {
-        EXPECT_NEAR(y[static_cast<size_t>((r * 2 + h) * kD + i)], mixed[static_cast<size_t>(i)] / total, 2e-6);
+        EXPECT_NEAR(y[static_cast<size_t>((r * 2 + h) * kD + i)],
+                    mixed[static_cast<size_t>(i)] / total, 2e-6);
       }
     }
   }
@@ -168,13 +183,16 @@ TEST(Reference, AttentionIsSoftmaxOverTheWindow) {
 TEST(Reference, RouterFindsAWinnerAtEveryPlace) {
   CpuLane c("scalar");
   for (const int64_t n_experts : {8, 60, 128, 512, 1024}) {
-    const RouterSpec spec = {.n_experts = n_experts, .n_active = 3, .scoring = Scoring::kSoftmax, .renormalise = true};
+    const RouterSpec spec = {
+        .n_experts = n_experts, .n_active = 3, .scoring = Scoring::kSoftmax, .renormalise = true};
     for (int64_t winner = 0; winner < n_experts; ++winner) {
       std::vector<float> logits(static_cast<size_t>(n_experts), 0.0f);
       logits[static_cast<size_t>(winner)] = 5;
       int32_t ids[3];
       float weights[3];
-      c.ops().route(c.lane, {.spec = spec, .logits = view_of(logits, 1, n_experts), .ids = ids, .weights = weights});
+      c.ops().route(
+          c.lane,
+          {.spec = spec, .logits = view_of(logits, 1, n_experts), .ids = ids, .weights = weights});
       ASSERT_EQ(ids[0], winner);
       ASSERT_EQ(ids[1], winner == 0 ? 1 : 0);  // ties go to the lower id
       ASSERT_NEAR(weights[0], std::exp(5) / (std::exp(5) + 2), 1e-6);
@@ -185,12 +203,16 @@ TEST(Reference, RouterFindsAWinnerAtEveryPlace) {
 
 TEST(Reference, SelectionBiasStaysOutOfTheWeights) {
   CpuLane c("scalar");
-  std::vector<float> logits = {-18, 1, 2, 0};  // sigmoid(-18) is about 1.5e-8: subtracting a bias would lose it
+  std::vector<float> logits = {
+      -18, 1, 2, 0};  // sigmoid(-18) is about 1.5e-8: subtracting a bias would lose it
   const std::vector<float> bias = {12, 0, 0, 0};
   int32_t ids[2];
   float weights[2];
   c.ops().route(c.lane, {.spec = {.n_experts = 4, .n_active = 2, .scoring = Scoring::kSigmoid},
-                         .logits = view_of(logits, 1, 4), .bias = bias.data(), .ids = ids, .weights = weights});
+                         .logits = view_of(logits, 1, 4),
+                         .bias = bias.data(),
+                         .ids = ids,
+                         .weights = weights});
   EXPECT_EQ(ids[0], 0);
   EXPECT_EQ(ids[1], 2);
   EXPECT_NEAR(weights[0], 1.0 / (1 + std::exp(18.0)), 1e-14);

@@ -33,7 +33,7 @@ std::string refusal(const ChangedModel& model) {
 struct ConfigCase {
   std::string fixture;
   std::string key;
-  json value;       // null: the key is removed
+  json value;  // null: the key is removed
   std::string says;
 };
 
@@ -54,45 +54,48 @@ TEST_P(RefusedConfig, NamesTheKey) {
 
 INSTANTIATE_TEST_SUITE_P(
     Keys, RefusedConfig,
-    testing::Values(ConfigCase{"olmoe", "num_experts_per_tok", 0, "num_experts_per_tok"},
-                    ConfigCase{"olmoe", "num_experts_per_tok", -1, "num_experts_per_tok"},
-                    ConfigCase{"olmoe", "num_experts_per_tok", 9, "1 to 8"},
-                    ConfigCase{"olmoe", "num_experts_per_tok", 1.5, "num_experts_per_tok"},
-                    ConfigCase{"olmoe", "num_experts", 0, "num_experts"},
-                    ConfigCase{"olmoe", "num_experts", 9, "should have shape [9, 64]"},
-                    ConfigCase{"olmoe", "num_experts", 7, "should have shape [7, 64]"},
-                    ConfigCase{"olmoe", "hidden_size", 65, "model.layers.0"},
-                    ConfigCase{"olmoe", "hidden_size", json(), "hidden_size"},
-                    ConfigCase{"olmoe", "hidden_size", "64", "hidden_size"},
-                    ConfigCase{"olmoe", "num_hidden_layers", 1000000000, "num_hidden_layers"},
-                    ConfigCase{"olmoe", "num_hidden_layers", 3, "model.layers.3."},
-                    ConfigCase{"olmoe", "num_attention_heads", 3, "key"},
-                    ConfigCase{"olmoe", "num_key_value_heads", 3, "cannot share"},
-                    ConfigCase{"olmoe", "rope_parameters", json(), "rope_theta"},
-                    ConfigCase{"olmoe", "rope_parameters", json{{"rope_theta", -1.0}}, "rope_theta"},
-                    ConfigCase{"olmoe", "rope_parameters", json{{"rope_theta", 1e4}, {"rope_type", "spiral"}}, "spiral"},
-                    ConfigCase{"olmoe", "rope_parameters",
-                               json{{"rope_theta", 1e4}, {"rope_type", "llama3"}, {"factor", 8}}, "low_freq_factor"},
-                    ConfigCase{"olmoe", "hidden_act", "gelu", "gelu"},
-                    ConfigCase{"olmoe", "rms_norm_eps", -1, "rms_norm_eps"},
-                    ConfigCase{"olmoe", "vocab_size", 255, "embed_tokens"},
-                    ConfigCase{"olmoe", "model_type", "llama", "qwen3_moe"},
-                    ConfigCase{"olmoe", "quantization_config", json{{"quant_method", "awq"}}, "awq"},
-                    ConfigCase{"mixtral", "sliding_window", 0, "sliding_window"},
-                    ConfigCase{"gpt_oss", "layer_types", json{"full_attention"}, "layer_types"},
-                    ConfigCase{"gpt_oss", "layer_types", json{"a", "b", "c", "d"}, "layer type 'a'"},
-                    ConfigCase{"deepseek_v3", "n_group", 3, "equal groups"},
-                    ConfigCase{"deepseek_v3", "topk_group", 5, "topk_group"},
-                    ConfigCase{"deepseek_v3", "kv_lora_rank", 31, "kv_a_proj"},
-                    ConfigCase{"minimax_m2", "rotary_dim", 7, "even"},
-                    ConfigCase{"minimax_m2", "rotary_dim", 18, "rotary_dim"},
-                    // A scheme and tensors that disagree.
-                    ConfigCase{"qwen3_moe_nvfp4", "quantization_config", json(), "no quantisation"},
-                    ConfigCase{"qwen3_moe_fp8", "quantization_config", json(), "no quantisation"},
-                    ConfigCase{"gpt_oss_mxfp4", "quantization_config", json(), "no quantisation"},
-                    ConfigCase{"olmoe", "quantization_config",
-                               json{{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}}, "fp8"},
-                    ConfigCase{"gpt_oss", "quantization_config", json{{"quant_method", "mxfp4"}}, "mxfp4"}));
+    testing::Values(
+        ConfigCase{"olmoe", "num_experts_per_tok", 0, "num_experts_per_tok"},
+        ConfigCase{"olmoe", "num_experts_per_tok", -1, "num_experts_per_tok"},
+        ConfigCase{"olmoe", "num_experts_per_tok", 9, "1 to 8"},
+        ConfigCase{"olmoe", "num_experts_per_tok", 1.5, "num_experts_per_tok"},
+        ConfigCase{"olmoe", "num_experts", 0, "num_experts"},
+        ConfigCase{"olmoe", "num_experts", 9, "should have shape [9, 64]"},
+        ConfigCase{"olmoe", "num_experts", 7, "should have shape [7, 64]"},
+        ConfigCase{"olmoe", "hidden_size", 65, "model.layers.0"},
+        ConfigCase{"olmoe", "hidden_size", json(), "hidden_size"},
+        ConfigCase{"olmoe", "hidden_size", "64", "hidden_size"},
+        ConfigCase{"olmoe", "num_hidden_layers", 1000000000, "num_hidden_layers"},
+        ConfigCase{"olmoe", "num_hidden_layers", 3, "model.layers.3."},
+        ConfigCase{"olmoe", "num_attention_heads", 3, "key"},
+        ConfigCase{"olmoe", "num_key_value_heads", 3, "cannot share"},
+        ConfigCase{"olmoe", "rope_parameters", json(), "rope_theta"},
+        ConfigCase{"olmoe", "rope_parameters", json{{"rope_theta", -1.0}}, "rope_theta"},
+        ConfigCase{"olmoe", "rope_parameters", json{{"rope_theta", 1e4}, {"rope_type", "spiral"}},
+                   "spiral"},
+        ConfigCase{"olmoe", "rope_parameters",
+                   json{{"rope_theta", 1e4}, {"rope_type", "llama3"}, {"factor", 8}},
+                   "low_freq_factor"},
+        ConfigCase{"olmoe", "hidden_act", "gelu", "gelu"},
+        ConfigCase{"olmoe", "rms_norm_eps", -1, "rms_norm_eps"},
+        ConfigCase{"olmoe", "vocab_size", 255, "embed_tokens"},
+        ConfigCase{"olmoe", "model_type", "llama", "qwen3_moe"},
+        ConfigCase{"olmoe", "quantization_config", json{{"quant_method", "awq"}}, "awq"},
+        ConfigCase{"mixtral", "sliding_window", 0, "sliding_window"},
+        ConfigCase{"gpt_oss", "layer_types", json{"full_attention"}, "layer_types"},
+        ConfigCase{"gpt_oss", "layer_types", json{"a", "b", "c", "d"}, "layer type 'a'"},
+        ConfigCase{"deepseek_v3", "n_group", 3, "equal groups"},
+        ConfigCase{"deepseek_v3", "topk_group", 5, "topk_group"},
+        ConfigCase{"deepseek_v3", "kv_lora_rank", 31, "kv_a_proj"},
+        ConfigCase{"minimax_m2", "rotary_dim", 7, "even"},
+        ConfigCase{"minimax_m2", "rotary_dim", 18, "rotary_dim"},
+        // A scheme and tensors that disagree.
+        ConfigCase{"qwen3_moe_nvfp4", "quantization_config", json(), "no quantisation"},
+        ConfigCase{"qwen3_moe_fp8", "quantization_config", json(), "no quantisation"},
+        ConfigCase{"gpt_oss_mxfp4", "quantization_config", json(), "no quantisation"},
+        ConfigCase{"olmoe", "quantization_config",
+                   json{{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}}, "fp8"},
+        ConfigCase{"gpt_oss", "quantization_config", json{{"quant_method", "mxfp4"}}, "mxfp4"}));
 
 TEST(OpenModel, TensorsThatNothingReadsAreRefused) {
   ChangedModel model("qwen2_moe");
@@ -110,8 +113,11 @@ TEST(OpenModel, MissingAndMisshapenTensorsAreNamed) {
   });
   EXPECT_THAT(refusal(missing), HasSubstr("model.layers.2.self_attn.q_norm.weight"));
   ChangedModel misshapen("olmoe");
-  misshapen.change_header([](json& header) { header["model.layers.1.mlp.gate.weight"]["shape"] = {64, 8}; });
-  EXPECT_THAT(refusal(misshapen), testing::AllOf(HasSubstr("model.layers.1.mlp.gate.weight"), HasSubstr("[8, 64]")));
+  misshapen.change_header([](json& header) {
+    header["model.layers.1.mlp.gate.weight"]["shape"] = {64, 8};
+  });
+  EXPECT_THAT(refusal(misshapen),
+              testing::AllOf(HasSubstr("model.layers.1.mlp.gate.weight"), HasSubstr("[8, 64]")));
 }
 
 TEST(OpenModel, BadScalesAreRefused) {
@@ -130,7 +136,8 @@ TEST(OpenModel, BadScalesAreRefused) {
   e8m0.set_byte("model.layers.0.self_attn.o_proj.scale", 0, 255);
   EXPECT_THAT(refusal(e8m0), HasSubstr("o_proj"));
   ChangedModel global("qwen3_moe_nvfp4");
-  for (size_t i = 0; i < 4; ++i) global.set_byte("model.layers.0.mlp.experts.0.up_proj.weight_scale_2", i, 0);
+  for (size_t i = 0; i < 4; ++i)
+    global.set_byte("model.layers.0.mlp.experts.0.up_proj.weight_scale_2", i, 0);
   EXPECT_THAT(refusal(global), HasSubstr("weight_scale_2"));
 }
 
@@ -145,7 +152,8 @@ TEST(OpenModel, OldAndNestedDialectsAreTheSameModel) {
   config["rope_scaling"] = nullptr;
   old.set_config(config);
   ChangedModel nested("qwen3_moe_nvfp4");
-  json outer = {{"model_type", "wrapper"}, {"architectures", {"SomethingForConditionalGeneration"}}};
+  json outer = {{"model_type", "wrapper"},
+                {"architectures", {"SomethingForConditionalGeneration"}}};
   json inner = nested.config();
   outer["quantization_config"] = inner["quantization_config"];
   inner.erase("quantization_config");

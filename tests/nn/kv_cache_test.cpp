@@ -1,8 +1,8 @@
 #include "nn/kv_cache.h"
 
-#include <gtest/gtest.h>
-
 #include <set>
+
+#include <gtest/gtest.h>
 
 namespace ft {
 namespace {
@@ -17,7 +17,8 @@ TEST(KvCache, PagesAreLentOnceAndComeBack) {
     EXPECT_TRUE(a.grow(kPageTokens + 1));
     EXPECT_TRUE(b.grow(3 * kPageTokens));
     EXPECT_EQ(cache.n_free_pages(), 0);
-    const std::set<int32_t> pages = {a.pages()[0], a.pages()[1], b.pages()[0], b.pages()[1], b.pages()[2]};
+    const std::set<int32_t> pages = {a.pages()[0], a.pages()[1], b.pages()[0], b.pages()[1],
+                                     b.pages()[2]};
     EXPECT_EQ(pages.size(), 5u);
     EXPECT_FALSE(a.grow(2 * kPageTokens + 1));
     EXPECT_TRUE(a.grow(2 * kPageTokens));  // what it has is enough

@@ -1,9 +1,10 @@
-// Frequencies against numbers computed by the reference implementation's published formulas, and their limits.
+// Frequencies against numbers computed by the reference implementation's published formulas, and
+// their limits.
 #include "nn/rope.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 namespace ft {
 namespace {
@@ -14,14 +15,16 @@ TEST(Rope, PlainFrequenciesFallGeometrically) {
   const std::vector<float> f = rope_frequencies(kPlain);
   ASSERT_EQ(f.size(), 8u);
   EXPECT_EQ(f[0], 1.0f);
-  for (size_t i = 1; i < f.size(); ++i) EXPECT_NEAR(f[i] / f[i - 1], std::pow(10000.0, -1.0 / 8), 1e-6);
+  for (size_t i = 1; i < f.size(); ++i)
+    EXPECT_NEAR(f[i] / f[i - 1], std::pow(10000.0, -1.0 / 8), 1e-6);
 }
 
 TEST(Rope, LinearDividesAll) {
   RopeSpec spec = kPlain;
   spec.scaling = RopeScaling::kLinear;
   spec.factor = 4;
-  for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(rope_frequencies(spec)[i] * 4, rope_frequencies(kPlain)[i], 1e-7);
+  for (size_t i = 0; i < 8; ++i)
+    EXPECT_NEAR(rope_frequencies(spec)[i] * 4, rope_frequencies(kPlain)[i], 1e-7);
 }
 
 TEST(Rope, Llama3KeepsFastAndDividesSlowOnes) {
@@ -31,8 +34,8 @@ TEST(Rope, Llama3KeepsFastAndDividesSlowOnes) {
   spec.original_context = 64;
   const std::vector<float> plain = rope_frequencies(kPlain);
   const std::vector<float> scaled = rope_frequencies(spec);
-  EXPECT_EQ(scaled[0], plain[0]);                    // wavelength 6.3 < 64 / 4
-  EXPECT_NEAR(scaled[7] * 8, plain[7], 1e-7);        // wavelength 19,869 > 64
+  EXPECT_EQ(scaled[0], plain[0]);              // wavelength 6.3 < 64 / 4
+  EXPECT_NEAR(scaled[7] * 8, plain[7], 1e-7);  // wavelength 19,869 > 64
   for (size_t i = 0; i < 8; ++i) {
     EXPECT_LE(scaled[i], plain[i]);
     EXPECT_GE(scaled[i] * 8, plain[i] * 0.999999f);
@@ -48,7 +51,8 @@ TEST(Rope, YarnKeepsFastAndDividesSlowOnes) {
   const std::vector<float> scaled = rope_frequencies(spec);
   EXPECT_EQ(scaled[0], plain[0]);
   EXPECT_NEAR(scaled[7] * 40, plain[7], 1e-6);
-  for (size_t i = 1; i < 8; ++i) EXPECT_LE(scaled[i] / plain[i], scaled[i - 1] / plain[i - 1] + 1e-6);
+  for (size_t i = 1; i < 8; ++i)
+    EXPECT_LE(scaled[i] / plain[i], scaled[i - 1] / plain[i - 1] + 1e-6);
   EXPECT_NEAR(yarn_mscale(40, 1), 0.1 * std::log(40.0) + 1, 1e-12);
   EXPECT_EQ(yarn_mscale(1, 1), 1);
 }

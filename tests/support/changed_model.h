@@ -55,7 +55,8 @@ class ChangedModel {
     change(header);
     const std::string text = header.dump();
     n = text.size();
-    write("model.safetensors", std::string(reinterpret_cast<const char*>(&n), sizeof(n)) + text + file.substr(8 + header_bytes(file)));
+    write("model.safetensors", std::string(reinterpret_cast<const char*>(&n), sizeof(n)) + text +
+                                   file.substr(8 + header_bytes(file)));
   }
 
   /// Overwrites one byte of a tensor.

@@ -12,7 +12,9 @@ namespace ft::test {
 
 struct CpuLane {
   explicit CpuLane(const std::string& isa, bool exact = false, int n_threads = 2)
-      : team(n_threads), arena(64 << 20), lane{.ops = &cpu_ops(isa, exact), .team = &team, .arena = &arena} {}
+      : team(n_threads),
+        arena(64 << 20),
+        lane{.ops = &cpu_ops(isa, exact), .team = &team, .arena = &arena} {}
 
   const Ops& ops() const { return *lane.ops; }
 

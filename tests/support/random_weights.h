@@ -31,10 +31,12 @@ void random_row(Random& random, uint8_t* row, int64_t cols) {
       __builtin_memcpy(row + 4 * k, &value, 4);
     }
   } else if constexpr (std::is_same_v<F, F16> || std::is_same_v<F, Bf16>) {
-    for (int64_t k = 0; k < cols; ++k) {  // sign and mantissa are random, the exponent stays near one
+    for (int64_t k = 0; k < cols;
+         ++k) {  // sign and mantissa are random, the exponent stays near one
       const bool is_half = std::is_same_v<F, F16>;
-      const auto bits = static_cast<uint16_t>(is_half ? (random() & 0x83FF) | (12 + random() % 5) << 10
-                                                      : (random() & 0x807F) | (124 + random() % 5) << 7);
+      const auto bits =
+          static_cast<uint16_t>(is_half ? (random() & 0x83FF) | (12 + random() % 5) << 10
+                                        : (random() & 0x807F) | (124 + random() % 5) << 7);
       __builtin_memcpy(row + 2 * k, &bits, 2);
     }
   } else if constexpr (std::is_same_v<F, Fp8Block>) {
@@ -75,7 +77,8 @@ struct RandomMatrix {
     scales.resize(static_cast<size_t>(scale_rows_of(format, rows) * view.scale_row_bytes) + 256);
     visit_format(format, [&](auto f) {
       using F = decltype(f);
-      for (int64_t n = 0; n < rows; ++n) random_row<F>(random, codes.data() + n * view.row_bytes, cols);
+      for (int64_t n = 0; n < rows; ++n)
+        random_row<F>(random, codes.data() + n * view.row_bytes, cols);
       for (int64_t r = 0; r < scale_rows_of(format, rows); ++r) {
         random_scales<F>(random, scales.data() + r * view.scale_row_bytes, blocks_of(format, cols));
       }
@@ -91,8 +94,8 @@ inline double meant(const WeightView& w, int64_t n, int64_t k) {
     using F = decltype(f);
     const uint8_t* chunk = w.codes + n * w.row_bytes + k / F::kChunkValues * kChunkBytes;
     const uint8_t* scales = w.scales + (w.first_row + n) / F::kScaleRows * w.scale_row_bytes;
-    return F::dequantise(chunk, static_cast<int>(k % F::kChunkValues), scales, F::kBlock == 0 ? 0 : k / F::kBlock,
-                         w.factor);
+    return F::dequantise(chunk, static_cast<int>(k % F::kChunkValues), scales,
+                         F::kBlock == 0 ? 0 : k / F::kBlock, w.factor);
   });
 }
 

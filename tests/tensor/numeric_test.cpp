@@ -1,10 +1,10 @@
 // Conversions against the compiler's own types and against the definitions of the formats.
 #include "tensor/numeric.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 namespace ft {
 namespace {
@@ -29,8 +29,8 @@ TEST(Numeric, Bf16RoundTripsAndRoundsToNearestEven) {
     EXPECT_EQ(f32_to_bf16(value), code);
   }
   EXPECT_TRUE(std::isnan(bf16_to_f32(f32_to_bf16(std::numeric_limits<float>::quiet_NaN()))));
-  EXPECT_EQ(f32_to_bf16(1.0f + 0x1p-8f), 0x3F80);           // half way, to even
-  EXPECT_EQ(f32_to_bf16(1.0f + 3 * 0x1p-8f), 0x3F82);       // half way, to even
+  EXPECT_EQ(f32_to_bf16(1.0f + 0x1p-8f), 0x3F80);      // half way, to even
+  EXPECT_EQ(f32_to_bf16(1.0f + 3 * 0x1p-8f), 0x3F82);  // half way, to even
   EXPECT_EQ(f32_to_bf16(std::nextafter(1.0f + 0x1p-8f, 2.0f)), 0x3F81);
   EXPECT_EQ(f32_to_bf16(std::numeric_limits<float>::max()), 0x7F80);
 }
@@ -44,7 +44,8 @@ TEST(Numeric, E4m3FollowsItsDefinition) {
       EXPECT_TRUE(std::isnan(actual));
       continue;
     }
-    const double magnitude = exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
+    const double magnitude =
+        exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
     EXPECT_EQ(actual, (code & 128) != 0 ? -magnitude : magnitude) << code;
     EXPECT_EQ(std::signbit(actual), (code & 128) != 0) << code;
   }
@@ -52,7 +53,8 @@ TEST(Numeric, E4m3FollowsItsDefinition) {
 
 TEST(Numeric, E8m0IsAPowerOfTwo) {
   EXPECT_EQ(e8m0_to_f32(0), 0.0f);
-  for (int code = 1; code < 255; ++code) EXPECT_EQ(e8m0_to_f32(static_cast<uint8_t>(code)), std::ldexp(1.0, code - 127));
+  for (int code = 1; code < 255; ++code)
+    EXPECT_EQ(e8m0_to_f32(static_cast<uint8_t>(code)), std::ldexp(1.0, code - 127));
 }
 
 TEST(Numeric, E2m1HasItsEightMagnitudes) {

@@ -1,7 +1,8 @@
-// Keys and values in pages, and attention over them: one row and one head at a time, positions ascending, so that a row's
-// result does not depend on how the prompt was cut into steps.
+// Keys and values in pages, and attention over them: one row and one head at a time, positions
+// ascending, so that a row's result does not depend on how the prompt was cut into steps.
 
-FT_INLINE uint8_t* kv_at(const KvLayer& kv, const int32_t* pages, int64_t position, int64_t head, bool is_value) {
+FT_INLINE uint8_t* kv_at(const KvLayer& kv, const int32_t* pages, int64_t position, int64_t head,
+                         bool is_value) {
   const int64_t element = kv.is_f32 ? 4 : 2;
   uint8_t* page = kv.pages + pages[position / kPageTokens] * kv.page_bytes;
   const bool is_apart = is_value && !kv.values_in_keys;
@@ -36,16 +37,19 @@ void store_kv(Lane& lane, const StoreKvArgs& args) {
       const int32_t* pages = args.rows.page_tables[r];
       const int64_t position = args.rows.positions[r];
       for (int64_t h = 0; h < kv.n_kv_heads; ++h) {
-        store_row(kv_at(kv, pages, position, h, false), args.k.row(r) + h * kv.d_k, kv.d_k, kv.is_f32);
+        store_row(kv_at(kv, pages, position, h, false), args.k.row(r) + h * kv.d_k, kv.d_k,
+                  kv.is_f32);
         if (kv.values_in_keys) continue;
-        store_row(kv_at(kv, pages, position, h, true), args.v.row(r) + h * kv.d_v, kv.d_v, kv.is_f32);
+        store_row(kv_at(kv, pages, position, h, true), args.v.row(r) + h * kv.d_v, kv.d_v,
+                  kv.is_f32);
       }
     }
   });
 }
 
 /// One row, one head. scores: scratch of n_positions_max; entry: scratch of one key or value.
-FT_INLINE void attend(const AttentionArgs& args, int64_t r, int64_t h, float* scores, float* entry) {
+FT_INLINE void attend(const AttentionArgs& args, int64_t r, int64_t h, float* scores,
+                      float* entry) {
   const KvLayer& kv = args.kv;
   const int64_t kv_head = h / (args.n_heads / kv.n_kv_heads);
   const int32_t* pages = args.rows.page_tables[r];

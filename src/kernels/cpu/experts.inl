@@ -1,7 +1,8 @@
-// The routed experts that the host computes. Rows are grouped by expert, so that a row of weights is decoded once for all
-// rows that need it; each route's result is kept apart.
+// The routed experts that the host computes. Rows are grouped by expert, so that a row of weights
+// is decoded once for all rows that need it; each route's result is kept apart.
 
-/// Routes grouped by expert: those of expert e are routes[offsets[e] .. offsets[e + 1]); `active` lists experts that have any.
+/// Routes grouped by expert: those of expert e are routes[offsets[e] .. offsets[e + 1]); `active`
+/// lists experts that have any.
 struct Grouping {
   int32_t* offsets = nullptr;  // [n_experts + 1]
   int32_t* routes = nullptr;   // [n_routes here]: row * n_active + i
@@ -40,8 +41,8 @@ FT_INLINE Grouping group_routes(Lane& lane, const ExpertsArgs& args) {
 
 /// hidden[at, n] = activation(gate row n, up row n) for all routes of one expert.
 template <typename F, bool kExact>
-FT_INLINE void gate_up_row(const ExpertsArgs& args, const Grouping& g, const Packed& x, int32_t expert, int64_t n,
-                           const TensorView& hidden) {
+FT_INLINE void gate_up_row(const ExpertsArgs& args, const Grouping& g, const Packed& x,
+                           int32_t expert, int64_t n, const TensorView& hidden) {
   const ExpertLayout& layout = *args.layout;
   const uint8_t* record = args.records + static_cast<uint64_t>(expert) * layout.record_bytes();
   const WeightView gate = layout.matrix(record, ExpertMatrix::kGate);
@@ -64,7 +65,8 @@ FT_INLINE void gate_up_row(const ExpertsArgs& args, const Grouping& g, const Pac
 }
 
 template <typename F, bool kExact>
-FT_INLINE void down_row(const ExpertsArgs& args, const Grouping& g, const Packed& hidden, int32_t expert, int64_t n) {
+FT_INLINE void down_row(const ExpertsArgs& args, const Grouping& g, const Packed& hidden,
+                        int32_t expert, int64_t n) {
   const ExpertLayout& layout = *args.layout;
   const uint8_t* record = args.records + static_cast<uint64_t>(expert) * layout.record_bytes();
   const WeightView down = layout.matrix(record, ExpertMatrix::kDown);
@@ -94,17 +96,20 @@ void experts(Lane& lane, const ExpertsArgs& args) {
   visit_format(shape.format, [&](auto format) {
     using F = decltype(format);
     const Packed x = pack_rows<F, kExact>(lane, args.x, shape.d_model, 1, 0);
-    lane.team->run(g.n_active_experts * shape.d_expert, kGrain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) {
-        gate_up_row<F, kExact>(args, g, x, g.active[i / shape.d_expert], i % shape.d_expert, hidden);
-      }
-    });
+    lane.team->run(g.n_active_experts * shape.d_expert, kGrain,
+                   [&](int64_t begin, int64_t end, int) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       gate_up_row<F, kExact>(args, g, x, g.active[i / shape.d_expert],
+                                              i % shape.d_expert, hidden);
+                     }
+                   });
     const Packed h = pack_rows<F, kExact>(lane, hidden, shape.d_expert, 1, 0);
-    lane.team->run(g.n_active_experts * shape.d_model, kGrain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) {
-        down_row<F, kExact>(args, g, h, g.active[i / shape.d_model], i % shape.d_model);
-      }
-    });
+    lane.team->run(
+        g.n_active_experts * shape.d_model, kGrain, [&](int64_t begin, int64_t end, int) {
+          for (int64_t i = begin; i < end; ++i) {
+            down_row<F, kExact>(args, g, h, g.active[i / shape.d_model], i % shape.d_model);
+          }
+        });
   });
 }
 

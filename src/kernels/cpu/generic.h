@@ -1,4 +1,5 @@
-// What the generic kernels need; included by the instruction-set units before they open their namespaces.
+// What the generic kernels need; included by the instruction-set units before they open their
+// namespaces.
 #pragma once
 
 #include <bit>

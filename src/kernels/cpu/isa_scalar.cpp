@@ -1,4 +1,5 @@
-// The kernels for one instruction set: generic sources, compiled with this set's flags (cmake/isa.cmake).
+// The kernels for one instruction set: generic sources, compiled with this set's flags
+// (cmake/isa.cmake).
 #include "kernels/cpu/generic.h"
 
 namespace ft::cpu_scalar {
@@ -6,6 +7,8 @@ namespace {
 #include "kernels/cpu/all.inl"
 }  // namespace
 
-const Ops& ops(bool exact) { return exact ? table<true>("scalar") : table<false>("scalar"); }
+const Ops& ops(bool exact) {
+  return exact ? table<true>("scalar") : table<false>("scalar");
+}
 
 }  // namespace ft::cpu_scalar

@@ -10,7 +10,8 @@ void linear(Lane& lane, const LinearArgs& args) {
       float sums[kRowTile];
       for (int64_t n = begin; n < end; ++n) {
         for (int64_t m = 0; m < args.x.rows; m += kRowTile) {
-          const int count = static_cast<int>(args.x.rows - m < kRowTile ? args.x.rows - m : kRowTile);
+          const int count =
+              static_cast<int>(args.x.rows - m < kRowTile ? args.x.rows - m : kRowTile);
           dot_rows<F, kExact>(args.w, n, packed_from(packed, m), {.count = count}, sums);
           for (int i = 0; i < count; ++i) {
             const float sum = args.bias == nullptr ? sums[i] : sums[i] + args.bias[n];
@@ -23,7 +24,8 @@ void linear(Lane& lane, const LinearArgs& args) {
   });
 }
 
-/// y[c] = sum_n x[n] w[n, c], n ascending, for one head and one row of activations; `row` is scratch of w.cols values.
+/// y[c] = sum_n x[n] w[n, c], n ascending, for one head and one row of activations; `row` is
+/// scratch of w.cols values.
 template <typename F>
 FT_INLINE void transposed_row(const WeightView& w, const float* x, float* y) {
   constexpr int kSegment = F::kChunkValues * kPartials;
@@ -49,7 +51,8 @@ void head_linear(Lane& lane, const HeadLinearArgs& args) {
     using F = decltype(format);
     const int64_t n_items = args.x.rows * args.n_heads;
     Packed packed;
-    if (!args.is_transposed) packed = pack_rows<F, kExact>(lane, args.x, args.w.cols, args.n_heads, args.x_head);
+    if (!args.is_transposed)
+      packed = pack_rows<F, kExact>(lane, args.x, args.w.cols, args.n_heads, args.x_head);
     lane.team->run(n_items, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t r = i / args.n_heads;
@@ -76,9 +79,9 @@ void embed(Lane& lane, const EmbedArgs& args) {
         const int64_t n = args.tokens[r];
         const uint8_t* codes = args.table.codes + n * args.table.row_bytes;
         for (int64_t k = 0; k < args.table.cols; ++k) {
-          args.y.row(r)[k] =
-              F::dequantise(codes + k / F::kChunkValues * kChunkBytes, static_cast<int>(k % F::kChunkValues),
-                            scale_row<F>(args.table, n), F::kBlock == 0 ? 0 : k / F::kBlock, args.table.factor);
+          args.y.row(r)[k] = F::dequantise(
+              codes + k / F::kChunkValues * kChunkBytes, static_cast<int>(k % F::kChunkValues),
+              scale_row<F>(args.table, n), F::kBlock == 0 ? 0 : k / F::kBlock, args.table.factor);
         }
       }
     });

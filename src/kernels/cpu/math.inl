@@ -1,10 +1,13 @@
-// Scalar arithmetic that every kernel shares: spelled out in fused multiply-adds, so that it has one result everywhere.
-// Included inside the namespace of an instruction-set unit.
+// Scalar arithmetic that every kernel shares: spelled out in fused multiply-adds, so that it has
+// one result everywhere. Included inside the namespace of an instruction-set unit.
 
-FT_INLINE float fma32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+FT_INLINE float fma32(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
 
-/// exp(x) for x clamped to [-87, 87], relative error below 2e-7. Adding 1.5 * 2^23 rounds to an integer n; two steps remove
-/// n ln 2; a polynomial of degree 7 gives the rest; n is added to the exponent as an integer.
+/// exp(x) for x clamped to [-87, 87], relative error below 2e-7. Adding 1.5 * 2^23 rounds to an
+/// integer n; two steps remove n ln 2; a polynomial of degree 7 gives the rest; n is added to the
+/// exponent as an integer.
 FT_INLINE float exp32(float x) {
   constexpr float kRound = 12582912.0f;
   const float a = x < -87.0f ? -87.0f : (x > 87.0f ? 87.0f : x);
@@ -23,9 +26,13 @@ FT_INLINE float exp32(float x) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(p) + (std::bit_cast<uint32_t>(t) << 23));
 }
 
-FT_INLINE float sigmoid32(float x) { return 1.0f / (1.0f + exp32(-x)); }
+FT_INLINE float sigmoid32(float x) {
+  return 1.0f / (1.0f + exp32(-x));
+}
 
-FT_INLINE float silu32(float x) { return x / (1.0f + exp32(-x)); }
+FT_INLINE float silu32(float x) {
+  return x / (1.0f + exp32(-x));
+}
 
 FT_INLINE float gate32(const GateSpec& spec, float gate, float up) {
   if (spec.activation == Activation::kSilu) return silu32(gate) * up;

@@ -1,7 +1,10 @@
-// Activations as the kernels of a format read them. Packed once for an operation, read for every row of weights.
-//   int8 partner:  quants [n_blocks * kBlock], even positions of a block before odd ones as a format unpacks its codes; one
+// Activations as the kernels of a format read them. Packed once for an operation, read for every
+// row of weights.
+//   int8 partner:  quants [n_blocks * kBlock], even positions of a block before odd ones as a
+//   format unpacks its codes; one
 //                  float32 scale a block; a block of zeros or tiny values has scale 0
-//   float partner: for each segment of 32 chunks, value j of all 32 chunks side by side: [segment][j][32], zeros behind the end
+//   float partner: for each segment of 32 chunks, value j of all 32 chunks side by side:
+//   [segment][j][32], zeros behind the end
 
 struct Packed {
   const int8_t* quants = nullptr;
@@ -21,7 +24,8 @@ FT_INLINE void quantise_block(const float* x, int8_t* quants, float* scale) {
     largest = magnitude > largest ? magnitude : largest;
   }
   const float amax = std::bit_cast<float>(largest);
-  if (!(amax >= 0x1p-100f)) {  // also catches NaN: such a row is zero here, and NaN stays visible in the residual stream
+  if (!(amax >= 0x1p-100f)) {  // also catches NaN: such a row is zero here, and NaN stays visible
+                               // in the residual stream
     *scale = 0;
     for (int i = 0; i < kBlock; ++i) quants[i] = 0;
     return;
@@ -31,7 +35,8 @@ FT_INLINE void quantise_block(const float* x, int8_t* quants, float* scale) {
   *scale = d;
   for (int i = 0; i < kBlock; ++i) {
     const float shifted = fma32(x[i], inverse, 12582912.0f);
-    quants[i % 2 * (kBlock / 2) + i / 2] = static_cast<int8_t>(std::bit_cast<int32_t>(shifted) - 0x4B400000);
+    quants[i % 2 * (kBlock / 2) + i / 2] =
+        static_cast<int8_t>(std::bit_cast<int32_t>(shifted) - 0x4B400000);
   }
 }
 
@@ -57,9 +62,11 @@ FT_INLINE void pack_row_float(const float* x, int64_t cols, float* values) {
   }
 }
 
-/// Packs the n_rows * n_pieces rows of `cols` values at x.row(r) + piece * piece_stride, in that order.
+/// Packs the n_rows * n_pieces rows of `cols` values at x.row(r) + piece * piece_stride, in that
+/// order.
 template <typename F, bool kExact>
-FT_INLINE Packed pack_rows(Lane& lane, const TensorView& x, int64_t cols, int64_t n_pieces, int64_t piece_stride) {
+FT_INLINE Packed pack_rows(Lane& lane, const TensorView& x, int64_t cols, int64_t n_pieces,
+                           int64_t piece_stride) {
   const int64_t n_rows = x.rows * n_pieces;
   Packed packed;
   if constexpr (F::kPartner == Partner::kInt8 && !kExact) {
@@ -71,8 +78,8 @@ FT_INLINE Packed pack_rows(Lane& lane, const TensorView& x, int64_t cols, int64_
     packed.scales = scales;
     lane.team->run(n_rows, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
-        pack_row_int8<F>(x.row(i / n_pieces) + i % n_pieces * piece_stride, cols, quants + i * packed.quant_stride,
-                         scales + i * packed.scale_stride);
+        pack_row_int8<F>(x.row(i / n_pieces) + i % n_pieces * piece_stride, cols,
+                         quants + i * packed.quant_stride, scales + i * packed.scale_stride);
       }
     });
   } else {
@@ -82,7 +89,8 @@ FT_INLINE Packed pack_rows(Lane& lane, const TensorView& x, int64_t cols, int64_
     packed.values = values;
     lane.team->run(n_rows, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
-        pack_row_float<F>(x.row(i / n_pieces) + i % n_pieces * piece_stride, cols, values + i * packed.value_stride);
+        pack_row_float<F>(x.row(i / n_pieces) + i % n_pieces * piece_stride, cols,
+                          values + i * packed.value_stride);
       }
     });
   }

@@ -1,7 +1,9 @@
 // The router's choice: plain code, a row at a time. Ties go to the lower id.
 
-/// Sets chosen[0 .. k) to the positions of the k largest of n values, best first. A chosen value is marked by `taken`.
-FT_INLINE void choose_best(const float* values, int64_t n, int64_t k, int32_t* chosen, uint8_t* taken) {
+/// Sets chosen[0 .. k) to the positions of the k largest of n values, best first. A chosen value is
+/// marked by `taken`.
+FT_INLINE void choose_best(const float* values, int64_t n, int64_t k, int32_t* chosen,
+                           uint8_t* taken) {
   for (int64_t i = 0; i < n; ++i) taken[i] = 0;
   for (int64_t c = 0; c < k; ++c) {
     int64_t best = -1;
@@ -27,11 +29,11 @@ FT_INLINE void softmax(float* x, int64_t n) {
 }
 
 struct RouteScratch {
-  float* scores = nullptr;   // [n_experts]
-  float* choice = nullptr;   // [n_experts]: what the choice is made by
-  float* groups = nullptr;   // [n_experts]
-  int32_t* chosen = nullptr; // [n_experts]
-  uint8_t* taken = nullptr;  // [n_experts]
+  float* scores = nullptr;    // [n_experts]
+  float* choice = nullptr;    // [n_experts]: what the choice is made by
+  float* groups = nullptr;    // [n_experts]
+  int32_t* chosen = nullptr;  // [n_experts]
+  uint8_t* taken = nullptr;   // [n_experts]
 };
 
 /// Experts outside the best groups (by the sum of their two best values) get -inf.
@@ -90,7 +92,8 @@ void route(Lane& lane, const RouteArgs& args) {
   uint8_t* bytes = lane.arena->alloc<uint8_t>(n * n_threads);
   lane.team->run(args.logits.rows, 1, [&](int64_t begin, int64_t end, int member) {
     float* mine = floats + 3 * n * member;
-    const RouteScratch scratch = {mine, mine + n, mine + 2 * n, ints + n * member, bytes + n * member};
+    const RouteScratch scratch = {mine, mine + n, mine + 2 * n, ints + n * member,
+                                  bytes + n * member};
     for (int64_t r = begin; r < end; ++r) route_row(args, r, scratch);
   });
 }

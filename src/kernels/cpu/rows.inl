@@ -15,8 +15,8 @@ void norm(Lane& lane, const NormArgs& args) {
 
 void rope(Lane& lane, const RopeArgs& args) {
   const int64_t half = args.d_rotary / 2;
-  const int64_t step = args.is_interleaved ? 2 : 1;       // between pairs
-  const int64_t apart = args.is_interleaved ? 1 : half;   // within a pair
+  const int64_t step = args.is_interleaved ? 2 : 1;      // between pairs
+  const int64_t apart = args.is_interleaved ? 1 : half;  // within a pair
   lane.team->run(args.x.rows, 4, [&](int64_t begin, int64_t end, int) {
     for (int64_t r = begin; r < end; ++r) {
       const float* cosines = args.cos_sin + args.positions[r] * args.d_rotary;

@@ -35,7 +35,8 @@ const std::array<Isa, 3> kIsas = {{
               __builtin_cpu_supports("fma") != 0;
      },
      cpu_avx512::ops},
-    {"avx2", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") != 0; }, cpu_avx2::ops},
+    {"avx2", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") != 0; },
+     cpu_avx2::ops},
     {"scalar", [] { return true; }, cpu_scalar::ops},
 }};
 
@@ -55,8 +56,8 @@ const Ops& cpu_ops(std::string_view isa, bool exact) {
   for (const Isa& row : kIsas) {
     if (row.is_possible() && (isa == "auto" || isa == row.name)) return row.ops(exact);
   }
-  bad_input("instruction set '{}' is not possible here; this machine and this build can run: {}", isa,
-            fmt::join(available_isas(), ", "));
+  bad_input("instruction set '{}' is not possible here; this machine and this build can run: {}",
+            isa, fmt::join(available_isas(), ", "));
 }
 
 }  // namespace ft

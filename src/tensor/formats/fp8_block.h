@@ -1,6 +1,7 @@
-// e4m3 values with one float32 scale for each tile of 128 x 128 (DeepSeek-V3's scheme; scales stored as bf16, f32 or e8m0
-// become f32 at load, exactly). The partner is float32: an int8 activation would lose more than the weights keep, and a
-// chunk's sixteen products cost one fused multiply-add each in either case.
+// e4m3 values with one float32 scale for each tile of 128 x 128 (DeepSeek-V3's scheme; scales
+// stored as bf16, f32 or e8m0 become f32 at load, exactly). The partner is float32: an int8
+// activation would lose more than the weights keep, and a chunk's sixteen products cost one fused
+// multiply-add each in either case.
 #pragma once
 
 #include "tensor/formats/format.h"
@@ -18,8 +19,11 @@ struct Fp8Block {
   static constexpr float kRowFactor = 1;
 
   static FT_INLINE float value(const uint8_t* chunk, int j) { return e4m3_to_f32(chunk[j]); }
-  static FT_INLINE float scale(const uint8_t* scales, int64_t block) { return load<float>(scales + 4 * block); }
-  static FT_INLINE float dequantise(const uint8_t* chunk, int j, const uint8_t* scales, int64_t block, float) {
+  static FT_INLINE float scale(const uint8_t* scales, int64_t block) {
+    return load<float>(scales + 4 * block);
+  }
+  static FT_INLINE float dequantise(const uint8_t* chunk, int j, const uint8_t* scales,
+                                    int64_t block, float) {
     return value(chunk, j) * scale(scales, block);
   }
 };
