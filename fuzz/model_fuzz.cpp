@@ -64,7 +64,7 @@ void run(const fs::path& folder) {
   if (pages.grow(placement.n_context)) {
     runner.step(std::span(tokens).first(
                     static_cast<size_t>(std::min<int64_t>(placement.n_prefill_rows, 3))),
-                0, pages, false);
+                0, pages, ft::LogitRows::kLast);
   }
 }
 

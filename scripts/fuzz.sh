@@ -6,7 +6,7 @@ cd "$(dirname "$(readlink -f "$0")")/.."
 seconds=${1:-20}
 [ $# -eq 0 ] || shift
 
-./scripts/install_packages.sh build check
+./scripts/install_packages.sh build test check
 ./scripts/build.sh asan fuzzers
 
 # Real files to start from: a parser is hard to enter with random bytes.
@@ -20,7 +20,7 @@ seed() {
       while read -r file; do
         { printf '%b' "\\x0$index"; cat "fixtures/$file/config.json"; } >"$corpus/$file"
         index=$((index + 1))
-      done < <(sed -n '/kFixtures\[\]/,/;/p' fuzz/model_fuzz.cpp | grep -oP '"\K[^"]+')
+      done < <(sed -n '/kFixtures\[\]/,/;/p' fuzz/model_fuzz.cpp | grep -oP '"\K[a-z0-9_]+(?=")')
       ;;
     template_fuzz) # a template, a zero byte, messages
       for file in tests/text/conversations/*.json; do

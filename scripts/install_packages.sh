@@ -11,12 +11,12 @@ packages_of() {
         libonig-dev libutf8proc-dev libedit-dev
       ;;
     test)
-      echo libgtest-dev libgmock-dev python3 python3-jinja2
+      echo libgtest-dev libgmock-dev git binutils universal-ctags python3 python3-jinja2
       # Debian's npm brings some 300 packages: a Node.js that is there already is as good.
       command -v node >/dev/null && command -v npm >/dev/null || echo nodejs npm
       ;;
     check)
-      echo git binutils ccache shellcheck universal-ctags clang-14 clang-format-14 clang-tidy-14 \
+      echo ccache shellcheck clang-14 clang-format-14 clang-tidy-14 \
         libclang-rt-14-dev
       ;;
     *)

@@ -44,6 +44,8 @@ struct Request {
   SamplingParams sampling;
   int64_t max_tokens = 0;            // 0: until the context is full
   std::vector<int32_t> stop_tokens;  // the reply ends before any of these
+  // Asked before each step of the prompt; false ends the request with StopReason::kCaller
+  std::function<bool()> keep_going = {};
 };
 
 enum class StopReason { kStopToken, kMaxTokens, kContextFull, kCaller };

@@ -18,7 +18,7 @@ Runner::Runner(Model& model, const Placement& placement, Team& team, const Ops& 
 }
 
 std::span<const float> Runner::step(std::span<const int32_t> tokens, int64_t first,
-                                    const PageTable& pages, bool all_logits) {
+                                    const PageTable& pages, LogitRows wanted) {
   const auto n_rows = static_cast<int64_t>(tokens.size());
   FT_CHECK(n_rows > 0 && n_rows <= placement_.n_prefill_rows,
            "a step has 1 to n_prefill_rows rows");
@@ -27,11 +27,11 @@ std::span<const float> Runner::step(std::span<const int32_t> tokens, int64_t fir
     tables_[i] = pages.pages();
     logit_rows_[i] = static_cast<int32_t>(i);
   }
-  const int64_t n_logits = all_logits ? n_rows : 1;
+  const int64_t n_logits = wanted == LogitRows::kAll ? n_rows : wanted == LogitRows::kLast ? 1 : 0;
   const int64_t n_vocab = model_.card().n_vocab;
   if (static_cast<int64_t>(logits_.size()) < n_logits * n_vocab)
     logits_.resize(static_cast<size_t>(n_logits * n_vocab));
-  if (!all_logits) logit_rows_[0] = static_cast<int32_t>(n_rows - 1);
+  if (wanted == LogitRows::kLast) logit_rows_[0] = static_cast<int32_t>(n_rows - 1);
   const Batch batch = {.tokens = tokens.data(),
                        .rows = {.n_rows = n_rows,
                                 .positions = positions_.data(),

@@ -16,15 +16,18 @@
 
 namespace ft {
 
+/// The rows of a step whose logits are wanted.
+enum class LogitRows : uint8_t { kNone, kLast, kAll };
+
 class Runner {
  public:
   Runner(Model& model, const Placement& placement, Team& team, const Ops& ops);
 
   /// Runs `tokens` at positions first, first + 1, ... of the sequence whose pages are given (and
-  /// grown before), and returns the logits of the last row, or of all rows. [n_logit_rows,
-  /// n_vocab], valid until the next step.
+  /// grown before), and returns the logits that are wanted. [n_logit_rows, n_vocab], valid until
+  /// the next step.
   std::span<const float> step(std::span<const int32_t> tokens, int64_t first,
-                              const PageTable& pages, bool all_logits);
+                              const PageTable& pages, LogitRows wanted);
 
   KvCache& kv() { return kv_; }
   const Placement& placement() const { return placement_; }

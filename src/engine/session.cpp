@@ -35,14 +35,14 @@ void RunnerSession::check_tokens(std::span<const int32_t> tokens) const {
 }
 
 /// Runs one step and remembers its tokens.
-std::span<const float> RunnerSession::append(std::span<const int32_t> tokens, bool all_logits) {
+std::span<const float> RunnerSession::append(std::span<const int32_t> tokens, LogitRows wanted) {
   const auto first = static_cast<int64_t>(tokens_.size());
   if (!pages_.grow(first + static_cast<int64_t>(tokens.size()))) {
     fail(ErrorKind::kOutOfMemory,
          "the KV cache has no room for {} more tokens; other sessions hold its pages",
          tokens.size());
   }
-  const std::span<const float> logits = runner_.step(tokens, first, pages_, all_logits);
+  const std::span<const float> logits = runner_.step(tokens, first, pages_, wanted);
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   return logits;
 }
@@ -57,25 +57,39 @@ int64_t RunnerSession::keep_common_prefix(std::span<const int32_t> tokens) {
   return static_cast<int64_t>(n);
 }
 
-Reply RunnerSession::generate(const Request& request,
-                              const std::function<bool(int32_t)>& on_token) {
-  check_tokens(request.tokens);
-  if (request.max_tokens < 0)
-    bad_input("max tokens is {}, it must not be negative", request.max_tokens);
-  Reply reply;
-  reply.n_prompt = static_cast<int64_t>(request.tokens.size());
+/// Runs the part of the prompt that the session has not yet, and returns the logits of its last
+/// token; nothing where the caller stopped it.
+std::span<const float> RunnerSession::prefill(const Request& request, Reply& reply) {
   reply.n_reused = keep_common_prefix(request.tokens);
   const Clock::time_point start = Clock::now();
-  std::span<const int32_t> rest =
-      std::span(request.tokens).subspan(static_cast<size_t>(reply.n_reused));
+  const auto n_rows = static_cast<size_t>(runner_.placement().n_prefill_rows);
+  auto rest = std::span(request.tokens).subspan(static_cast<size_t>(reply.n_reused));
   std::span<const float> logits;
   while (!rest.empty()) {
-    const size_t n = std::min(rest.size(), static_cast<size_t>(runner_.placement().n_prefill_rows));
-    logits = append(rest.first(n), false);
+    if (request.keep_going && !request.keep_going()) return {};
+    const bool is_last = rest.size() <= n_rows;
+    const size_t n = std::min(rest.size(), n_rows);
+    logits = append(rest.first(n), is_last ? LogitRows::kLast : LogitRows::kNone);
     rest = rest.subspan(n);
   }
   reply.prefill_seconds = seconds_since(start);
-  decode(request, logits, reply, on_token);
+  return logits;
+}
+
+Reply RunnerSession::generate(const Request& request,
+                              const std::function<bool(int32_t)>& on_token) {
+  check_tokens(request.tokens);
+  if (request.max_tokens < 0) {
+    bad_input("max tokens is {}, it must not be negative", request.max_tokens);
+  }
+  Reply reply;
+  reply.n_prompt = static_cast<int64_t>(request.tokens.size());
+  const std::span<const float> logits = prefill(request, reply);
+  if (logits.empty()) {
+    reply.reason = StopReason::kCaller;
+  } else {
+    decode(request, logits, reply, on_token);
+  }
   return reply;
 }
 
@@ -104,7 +118,7 @@ void RunnerSession::decode(const Request& request, std::span<const float> logits
       reply.reason = StopReason::kContextFull;
       break;
     }
-    logits = append({&token, 1}, false);
+    logits = append({&token, 1}, LogitRows::kLast);
     ++reply.n_decode;
   }
   reply.decode_seconds = seconds_since(start);
@@ -120,7 +134,7 @@ void RunnerSession::score(std::span<const int32_t> tokens,
   while (!tokens.empty()) {
     const size_t n =
         std::min(tokens.size(), static_cast<size_t>(runner_.placement().n_prefill_rows));
-    const std::span<const float> logits = append(tokens.first(n), true);
+    const std::span<const float> logits = append(tokens.first(n), LogitRows::kAll);
     for (size_t i = 0; i < n; ++i) on_logits(position++, logits.subspan(i * n_vocab, n_vocab));
     tokens = tokens.subspan(n);
   }

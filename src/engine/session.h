@@ -19,7 +19,8 @@ class RunnerSession : public Session {
 
  private:
   void check_tokens(std::span<const int32_t> tokens) const;
-  std::span<const float> append(std::span<const int32_t> tokens, bool all_logits);
+  std::span<const float> append(std::span<const int32_t> tokens, LogitRows wanted);
+  std::span<const float> prefill(const Request& request, Reply& reply);
   int64_t keep_common_prefix(std::span<const int32_t> tokens);
   void decode(const Request& request, std::span<const float> logits, Reply& reply,
               const std::function<bool(int32_t)>& on_token);

@@ -118,6 +118,25 @@ TEST(Session, StopsWhereItIsTold) {
   EXPECT_THAT(at_token.tokens, testing::ElementsAre(full.tokens[0], full.tokens[1]));
 }
 
+TEST(Session, APromptCanBeStoppedBetweenItsSteps) {
+  EngineOptions options = options_for("qwen3_moe");
+  options.n_prefill_rows = 8;
+  const auto engine = Engine::load(options);
+  const auto session = engine->open_session();
+  const std::vector<int32_t> tokens = read_golden(fixture_dir("qwen3_moe")).input_ids;
+  int n_asked = 0;
+  Request request = {.tokens = tokens, .sampling = {}, .max_tokens = 2, .stop_tokens = {}};
+  request.keep_going = [&] { return ++n_asked <= 3; };
+  const Reply stopped = session->generate(request, [](int32_t) { return true; });
+  EXPECT_EQ(stopped.reason, StopReason::kCaller);
+  EXPECT_TRUE(stopped.tokens.empty());
+  request.keep_going = {};
+  const Reply resumed = session->generate(request, [](int32_t) { return true; });
+  EXPECT_EQ(resumed.n_reused, 24);  // three steps of eight rows
+  session->reset();
+  EXPECT_EQ(resumed.tokens, session->generate(request, [](int32_t) { return true; }).tokens);
+}
+
 TEST(Session, BadRequestsAreRefusedAndHarmNothing) {
   EngineOptions options = options_for("mixtral");
   options.n_context = 20;
