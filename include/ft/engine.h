@@ -61,18 +61,19 @@ struct Reply {
   uint64_t decode_bytes = 0;  // weights read by these steps, as the model states them
 };
 
-/// One timeline of tokens with its KV cache. Used by one thread at a time.
+/// One timeline of tokens with its KV cache. All sessions of an engine belong to one thread at a time,
+/// and end before the engine does.
 class Session {
  public:
   virtual ~Session() = default;
 
   /// Runs the request and calls `on_token` for each token of the reply as it is chosen; false stops
-  /// it. Errors: kBadInput for an empty prompt, a token outside the vocabulary, or a prompt longer
-  /// than the context.
+  /// it. Errors: kBadInput for an empty prompt, a token outside the vocabulary, a prompt longer than
+  /// the context, or sampling that is out of range; kOutOfMemory if other sessions hold the pages.
   virtual Reply generate(const Request& request, const std::function<bool(int32_t)>& on_token) = 0;
 
-  /// Appends tokens to an empty session and hands over the logits of each position, in order:
-  /// [n_vocab] each.
+  /// Forgets all tokens, takes these and hands over the logits of each position, in order: [n_vocab]
+  /// each. Errors: as generate().
   virtual void score(
       std::span<const int32_t> tokens,
       const std::function<void(int64_t position, std::span<const float> logits)>& on_logits) = 0;
@@ -95,11 +96,11 @@ class Engine {
   virtual int64_t n_context() const = 0;
 
   /// GB/s that this machine reads from memory with the engine's threads; measured at the first call
-  /// (about 0.2 s).
+  /// (about 0.3 s).
   virtual double read_gbps() = 0;
 };
 
-/// Reads headers only, no weights. Same errors as Engine::load, except memory.
+/// Binds the model without loading it: headers, scales and small vectors. Same errors as Engine::load, except memory.
 ModelReport inspect_model(const EngineOptions& options);
 MachineReport inspect_machine(const std::string& isa = "auto");
 

@@ -43,7 +43,8 @@ struct ModelReport {
   std::string experts_format;  // "nvfp4"
   int64_t n_vocab = 0, d_model = 0, n_layers = 0, n_moe_layers = 0;
   int64_t n_experts = 0, n_active = 0, n_shared_experts = 0, d_expert = 0;
-  int64_t n_context = 0;  // the longest sequence that the model declares
+  int64_t n_context = 0;          // the longest sequence that the model declares
+  int64_t n_session_context = 0;  // that of a session with the options asked for
   uint64_t n_params = 0, n_active_params = 0;
   uint64_t file_bytes = 0;    // all tensors
   uint64_t expert_bytes = 0;  // one expert's record in the bank

@@ -10,7 +10,8 @@ namespace ft {
 struct SamplingParams {
   float temperature = 0;  // 0: the best token, no draw; otherwise logits are divided by it
   int32_t top_k = 0;      // keep the k best; 0: all
-  float top_p = 1;  // keep the smallest set of best tokens whose probability reaches this; 1: all
+  // Keep the smallest set of best tokens whose probability reaches this; 1: all, 0: the best one
+  float top_p = 1;
   float min_p = 0;  // keep tokens at least this share as probable as the best; 0: all
   // Divides positive and multiplies negative logits of tokens seen in prompt or reply
   float repetition_penalty = 1;
@@ -18,5 +19,8 @@ struct SamplingParams {
   float frequency_penalty = 0;  // subtracted for each time that a token is in the reply
   uint64_t seed = 0;            // same seed, same prompt, same model: same tokens
 };
+
+/// Errors: kBadInput for a parameter outside its range, with its name, its value and the range.
+void check_sampling(const SamplingParams& params);
 
 }  // namespace ft

@@ -2,13 +2,15 @@
 // may reach one.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
+namespace ft {
 
-#define FT_CHECK(condition, text)                                                                  \
-  do {                                                                                             \
-    if (!(condition)) [[unlikely]] {                                                               \
-      std::fprintf(stderr, "%s:%d: check failed: %s: %s\n", __FILE__, __LINE__, #condition, text); \
-      std::abort();                                                                                \
-    }                                                                                              \
+[[noreturn]] void check_failed(const char* file, int line, const char* condition, const char* text);
+
+}  // namespace ft
+
+#define FT_CHECK(condition, text)                               \
+  do {                                                          \
+    if (!(condition)) [[unlikely]] {                            \
+      ::ft::check_failed(__FILE__, __LINE__, #condition, text); \
+    }                                                           \
   } while (false)

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/inline.h"
+
 namespace ft {
 
 inline std::optional<uint64_t> checked_add(uint64_t a, uint64_t b) {
@@ -19,7 +21,7 @@ inline std::optional<uint64_t> checked_mul(uint64_t a, uint64_t b) {
 }
 
 /// The smallest multiple of `unit` that is not below `n`. Callers know that it cannot overflow.
-constexpr uint64_t round_up(uint64_t n, uint64_t unit) {
+FT_INLINE constexpr uint64_t round_up(uint64_t n, uint64_t unit) {
   return (n + unit - 1) / unit * unit;
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -21,16 +22,28 @@ namespace {
 class Descriptor {
  public:
   Descriptor(const std::filesystem::path& file, int flags)
-      : fd_(::open(file.c_str(), flags | O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) fail(ErrorKind::kIo, "cannot open {}: {}", file.string(), std::strerror(errno));
+      : Descriptor(::open(file.c_str(), flags | O_RDONLY | O_CLOEXEC), file) {}
+
+  /// Nothing where there is no such file.
+  static std::optional<Descriptor> open_if_present(const std::filesystem::path& file) {
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+    return Descriptor(fd, file);
   }
-  ~Descriptor() { ::close(fd_); }
+
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
 
   operator int() const { return fd_; }
 
  private:
+  Descriptor(int fd, const std::filesystem::path& file) : fd_(fd) {
+    if (fd_ < 0) fail(ErrorKind::kIo, "cannot open {}: {}", file.string(), std::strerror(errno));
+  }
   int fd_;
 };
 
@@ -45,6 +58,28 @@ struct stat stat_of(int fd, const std::filesystem::path& file) {
 [[noreturn]] void map_failed(const std::filesystem::path& file, uint64_t n_bytes) {
   fail(ErrorKind::kIo, "cannot map {} ({} bytes): {}", file.string(), n_bytes,
        std::strerror(errno));
+}
+
+std::string read_all(const Descriptor& fd, const std::filesystem::path& file,
+                     uint64_t limit_bytes) {
+  const struct stat status = stat_of(fd, file);
+  std::string text;
+  // The size is a hint only: pipes and files under /proc have none.
+  text.reserve(std::min(static_cast<uint64_t>(std::max<off_t>(status.st_size, 0)), limit_bytes));
+  char chunk[1 << 14];
+  while (true) {
+    const ssize_t n_read = ::read(fd, chunk, sizeof chunk);
+    if (n_read < 0 && errno == EINTR) continue;
+    if (n_read < 0) {
+      fail(ErrorKind::kIo, "cannot read {}: {}", file.string(), std::strerror(errno));
+    }
+    if (n_read == 0) return text;
+    text.append(chunk, static_cast<size_t>(n_read));
+    if (text.size() > limit_bytes) {
+      bad_input("{} is larger than {} bytes, the most that such a file may have", file.string(),
+                limit_bytes);
+    }
+  }
 }
 
 }  // namespace
@@ -78,25 +113,13 @@ FileMap::~FileMap() {
 }
 
 std::string read_text_file(const std::filesystem::path& file, uint64_t limit_bytes) {
-  const Descriptor fd(file, 0);
-  const struct stat status = stat_of(fd, file);
-  std::string text;
-  // The size is a hint only: pipes and files under /proc have none.
-  text.reserve(std::min(static_cast<uint64_t>(std::max<off_t>(status.st_size, 0)), limit_bytes));
-  char chunk[1 << 14];
-  while (true) {
-    const ssize_t n_read = ::read(fd, chunk, sizeof chunk);
-    if (n_read < 0 && errno == EINTR) continue;
-    if (n_read < 0) {
-      fail(ErrorKind::kIo, "cannot read {}: {}", file.string(), std::strerror(errno));
-    }
-    if (n_read == 0) return text;
-    text.append(chunk, static_cast<size_t>(n_read));
-    if (text.size() > limit_bytes) {
-      bad_input("{} is larger than {} bytes, the most that such a file may have", file.string(),
-                limit_bytes);
-    }
-  }
+  return read_all(Descriptor(file, 0), file, limit_bytes);
+}
+
+std::optional<std::string> read_text_file_if_present(const std::filesystem::path& file,
+                                                     uint64_t limit_bytes) {
+  const std::optional<Descriptor> fd = Descriptor::open_if_present(file);
+  return fd ? std::optional(read_all(*fd, file, limit_bytes)) : std::nullopt;
 }
 
 }  // namespace ft

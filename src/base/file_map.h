@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -32,5 +33,10 @@ class FileMap {
 
 /// The whole file as a string. Errors: kIo; kBadInput if it is larger than `limit_bytes`.
 std::string read_text_file(const std::filesystem::path& file, uint64_t limit_bytes);
+
+/// The same, but nothing if there is no such file. Errors as above for what is there and cannot be
+/// read, a loop of links included.
+std::optional<std::string> read_text_file_if_present(const std::filesystem::path& file,
+                                                     uint64_t limit_bytes);
 
 }  // namespace ft

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "base/write_all.h"
 
 namespace ft {
 namespace {
@@ -17,14 +18,6 @@ namespace {
 constexpr double kQuietSeconds = 1;
 constexpr double kRedrawSeconds = 0.25;
 constexpr double kPlainSeconds = 10;
-
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = write(fd, text.data(), text.size());
-    if (n <= 0) return;  // nobody reads: progress is no reason to stop the work
-    text.remove_prefix(static_cast<size_t>(n));
-  }
-}
 
 size_t terminal_width(int fd) {
   winsize size{};
@@ -61,6 +54,7 @@ void ProgressLine::update(uint64_t done_bytes, uint64_t total_bytes, double seco
   if (seconds < next_seconds_) return;
   next_seconds_ = seconds + (is_terminal_ ? kRedrawSeconds : kPlainSeconds);
   std::string text = progress_text(what_, done_bytes, total_bytes, seconds);
+  // A failure to write is none of the work: what write_all() returns is of no interest here.
   if (is_terminal_) {
     text.resize(
         std::min(text.size(), terminal_width(fd_) - 1));  // a wrapped line cannot be redrawn

@@ -79,6 +79,24 @@ struct Job {
   int64_t n_pieces = 0;
 };
 
+/// Signals belong to the program's own threads: a Ctrl-C must interrupt the one that reads the
+/// terminal. Those that a thread raises itself stay: a fault must be reported.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&blocked, fault);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
 struct Team::State {
@@ -107,11 +125,7 @@ struct Team::State {
 };
 
 void Team::State::start_workers(const std::vector<Cpu>& cpus) {
-  // Signals belong to the program's own threads: a Ctrl-C must interrupt the one that reads the
-  // terminal.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;  // the new threads inherit it
   try {
     workers.reserve(static_cast<size_t>(n_threads - 1));
     for (int member = 1; member < n_threads; ++member) {
@@ -119,11 +133,9 @@ void Team::State::start_workers(const std::vector<Cpu>& cpus) {
       pin(workers.back(), member, cpus[static_cast<size_t>(member)].id);
     }
   } catch (const std::system_error& error) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     fail(ErrorKind::kOutOfMemory, "thread {} of {} could not be started: {}; ask for fewer threads",
          workers.size() + 2, n_threads, error.what());
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Team::State::pin(std::thread& worker, int member, int cpu) {

@@ -3,14 +3,11 @@
 
 #include <chrono>
 
-#include "base/error.h"
 #include "device/machine.h"
-#include "engine/report.h"
+#include "engine/opened_model.h"
 #include "engine/runner.h"
 #include "engine/session.h"
-#include "files/checkpoint.h"
 #include "kernels/cpu/select.h"
-#include "models/registry.h"
 
 namespace ft {
 namespace {
@@ -20,10 +17,8 @@ class CpuEngine : public Engine {
   explicit CpuEngine(const EngineOptions& options)
       : ops_(cpu_ops(options.isa, options.exact)),
         team_(options.n_threads),
-        checkpoint_(Checkpoint::open(options.model_dir)),
-        model_(open_with(checkpoint_, options)),
-        report_(report_of(*model_, checkpoint_, plan(*model_, options, team_.n_threads()))) {
-    if (options.on_note && !team_.note().empty()) options.on_note(team_.note());
+        opened_(open_planned(options, team_.n_threads())),
+        report_(report_of(opened_)) {
     load(options);
   }
 
@@ -31,7 +26,7 @@ class CpuEngine : public Engine {
     return std::make_unique<RunnerSession>(*runner_);
   }
   const ModelReport& model() const override { return report_; }
-  int64_t n_context() const override { return runner_->placement().n_context; }
+  int64_t n_context() const override { return opened_.placement.n_context; }
 
   double read_gbps() override {
     if (read_gbps_ == 0) read_gbps_ = measure_read_gbps(team_);
@@ -40,9 +35,18 @@ class CpuEngine : public Engine {
 
  private:
   void load(const EngineOptions& options) {
-    const Placement placement = plan(*model_, options, team_.n_threads());
-    if (options.on_note) options.on_note(describe(placement));
-    check_fits(placement, available_memory_bytes());
+    const Placement& placement = opened_.placement;
+    const auto note = [&](const std::string& text) {
+      if (options.on_note && !text.empty()) options.on_note(text);
+    };
+    note(team_.note());
+    note(describe(placement));
+    const uint64_t available_bytes = available_memory_bytes();
+    if (available_bytes == 0) {
+      note("this system does not say how much memory is free: not checked");
+    } else {
+      check_fits(placement, available_bytes);
+    }
     const auto start = std::chrono::steady_clock::now();
     const auto report = [&](uint64_t done_bytes) {
       if (!options.on_progress) return;
@@ -51,15 +55,14 @@ class CpuEngine : public Engine {
                            .total_bytes = placement.bank_bytes,
                            .seconds = elapsed.count()});
     };
-    model_->bank().fill(team_, report);
+    opened_.model->bank().fill(team_, report);
     report(placement.bank_bytes);
-    runner_ = std::make_unique<Runner>(*model_, placement, team_, ops_);
+    runner_ = std::make_unique<Runner>(*opened_.model, placement, team_, ops_);
   }
 
   const Ops& ops_;
   Team team_;
-  Checkpoint checkpoint_;
-  std::unique_ptr<Model> model_;
+  OpenedModel opened_;
   ModelReport report_;
   std::unique_ptr<Runner> runner_;
   double read_gbps_ = 0;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "ft/report.h"
 #include "models/model.h"
 
 namespace ft {
@@ -14,6 +13,7 @@ struct PlacementLimits {
   int64_t n_context = 0;  // asked for; 0: the model's, at most kDefaultContext
   int64_t n_prefill_rows = 0;
   int n_threads = 1;
+  bool kv_is_f32 = false;
 };
 
 constexpr int64_t kDefaultContext = 8192;
@@ -23,19 +23,27 @@ constexpr int64_t kDefaultContext = 8192;
 struct Placement {
   int64_t n_context = 0;
   int64_t n_prefill_rows = 0;
-  uint64_t bank_bytes = 0;   // expert records
-  uint64_t dense_bytes = 0;  // mapped
-  uint64_t kv_bytes = 0;
-  uint64_t scratch_bytes = 0;  // arena and logits
+  int64_t n_logit_rows = 0;  // of one step, at most
+  int64_t n_pages = 0;
+  KvShape kv;
+  uint64_t bank_bytes = 0;     // expert records
+  uint64_t dense_bytes = 0;    // mapped
+  uint64_t kv_bytes = 0;       // pages
+  uint64_t scratch_bytes = 0;  // the arena of a step
+  uint64_t table_bytes = 0;    // angles of rotary positions
+  uint64_t logits_bytes = 0;
 
-  uint64_t allocated_bytes() const { return bank_bytes + kv_bytes + scratch_bytes; }
+  uint64_t allocated_bytes() const {
+    return bank_bytes + kv_bytes + scratch_bytes + table_bytes + logits_bytes;
+  }
   uint64_t total_bytes() const { return allocated_bytes() + dense_bytes; }
 };
 
-/// Errors: kBadInput for a context longer than the model's, or numbers that are not positive.
+/// Errors: kBadInput for a context longer than the model's, or numbers that are not positive;
+/// kOutOfMemory where a size cannot even be written down.
 Placement plan_placement(const Model& model, const PlacementLimits& limits);
 
-/// "12.3 MB for experts, 2.1 MB for the KV cache ..., 14.9 MB in all"
+/// "8.65 MB for experts, 3.15 MB for the KV cache of 2,048 tokens, ...: 23.3 MB to allocate; ..."
 std::string describe(const Placement& placement);
 
 /// Errors: kOutOfMemory with the parts, the sum and what is available.

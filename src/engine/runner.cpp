@@ -9,8 +9,8 @@ Runner::Runner(Model& model, const Placement& placement, Team& team, const Ops& 
       placement_(placement),
       arena_(placement.scratch_bytes),
       lane_{.ops = &ops, .team = &team, .arena = &arena_},
-      kv_(model.card().kv, (placement.n_context + kPageTokens - 1) / kPageTokens),
-      logits_(static_cast<size_t>(model.card().n_vocab)),
+      kv_(placement.kv, placement.n_pages),
+      logits_(placement.logits_bytes / sizeof(float)),
       positions_(static_cast<size_t>(placement.n_prefill_rows)),
       tables_(static_cast<size_t>(placement.n_prefill_rows)),
       logit_rows_(static_cast<size_t>(placement.n_prefill_rows)) {
@@ -28,9 +28,8 @@ std::span<const float> Runner::step(std::span<const int32_t> tokens, int64_t fir
     logit_rows_[i] = static_cast<int32_t>(i);
   }
   const int64_t n_logits = wanted == LogitRows::kAll ? n_rows : wanted == LogitRows::kLast ? 1 : 0;
+  FT_CHECK(n_logits <= placement_.n_logit_rows, "a step gives n_logit_rows rows of logits at most");
   const int64_t n_vocab = model_.card().n_vocab;
-  if (static_cast<int64_t>(logits_.size()) < n_logits * n_vocab)
-    logits_.resize(static_cast<size_t>(n_logits * n_vocab));
   if (wanted == LogitRows::kLast) logit_rows_[0] = static_cast<int32_t>(n_rows - 1);
   const Batch batch = {.tokens = tokens.data(),
                        .rows = {.n_rows = n_rows,

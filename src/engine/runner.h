@@ -30,6 +30,7 @@ class Runner {
                               const PageTable& pages, LogitRows wanted);
 
   KvCache& kv() { return kv_; }
+  const Arena& arena() const { return arena_; }
   const Placement& placement() const { return placement_; }
   const Model& model() const { return model_; }
 

@@ -1,3 +1,4 @@
+// The order of the steps is that of SamplingParams: what one leaves is what the next one sees.
 #include "engine/sampler.h"
 
 #include <algorithm>
@@ -9,9 +10,9 @@
 namespace ft {
 namespace {
 
-void check_range(const char* name, double value, double least, double most) {
+void check_range(const char* name, float value, float least, float most) {
   if (value >= least && value <= most) return;
-  bad_input("sampling: {} is {}, it must be from {} to {}", name, value, least, most);
+  bad_input("{} is {}, it must be from {} to {}", name, value, least, most);
 }
 
 float comparable(float logit) {
@@ -19,6 +20,17 @@ float comparable(float logit) {
 }
 
 }  // namespace
+
+void check_sampling(const SamplingParams& params) {
+  constexpr float kMost = 1e6f;
+  check_range("temperature", params.temperature, 0, kMost);
+  if (params.top_k < 0) bad_input("top-k is {}, it must not be negative", params.top_k);
+  check_range("top-p", params.top_p, 0, 1);
+  check_range("min-p", params.min_p, 0, 1);
+  check_range("repetition-penalty", params.repetition_penalty, 1 / kMost, kMost);
+  check_range("presence-penalty", params.presence_penalty, -kMost, kMost);
+  check_range("frequency-penalty", params.frequency_penalty, -kMost, kMost);
+}
 
 int32_t best_of(std::span<const float> logits) {
   size_t best = 0;
@@ -30,14 +42,7 @@ int32_t best_of(std::span<const float> logits) {
 
 Sampler::Sampler(const SamplingParams& params, std::span<const int32_t> prompt)
     : params_(params), random_(params.seed) {
-  constexpr double kMost = 1e6;
-  check_range("temperature", params.temperature, 0, kMost);
-  check_range("top-k", params.top_k, 0, std::numeric_limits<int32_t>::max());
-  check_range("top-p", params.top_p, 1e-6, 1);
-  check_range("min-p", params.min_p, 0, 1);
-  check_range("repetition penalty", params.repetition_penalty, 1e-3, kMost);
-  check_range("presence penalty", params.presence_penalty, -kMost, kMost);
-  check_range("frequency penalty", params.frequency_penalty, -kMost, kMost);
+  check_sampling(params);
   seen_.assign(prompt.begin(), prompt.end());
   std::sort(seen_.begin(), seen_.end());
   seen_.erase(std::unique(seen_.begin(), seen_.end()), seen_.end());

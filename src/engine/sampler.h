@@ -13,7 +13,7 @@ namespace ft {
 
 class Sampler {
  public:
-  /// Errors: kBadInput for a parameter outside its range, with the range.
+  /// Errors: as check_sampling().
   Sampler(const SamplingParams& params, std::span<const int32_t> prompt);
 
   /// The chosen token. `logits`: [n_vocab]. NaN is never chosen unless there is nothing else.

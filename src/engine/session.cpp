@@ -39,7 +39,9 @@ std::span<const float> RunnerSession::append(std::span<const int32_t> tokens, Lo
   const auto first = static_cast<int64_t>(tokens_.size());
   if (!pages_.grow(first + static_cast<int64_t>(tokens.size()))) {
     fail(ErrorKind::kOutOfMemory,
-         "the KV cache has no room for {} more tokens; other sessions hold its pages",
+         "the KV cache has no room for {} more tokens: other sessions hold its pages; reset or "
+         "close "
+         "one, or load with a longer context",
          tokens.size());
   }
   const std::span<const float> logits = runner_.step(tokens, first, pages_, wanted);
@@ -66,7 +68,10 @@ std::span<const float> RunnerSession::prefill(const Request& request, Reply& rep
   auto rest = std::span(request.tokens).subspan(static_cast<size_t>(reply.n_reused));
   std::span<const float> logits;
   while (!rest.empty()) {
-    if (request.keep_going && !request.keep_going()) return {};
+    if (request.keep_going && !request.keep_going()) {
+      logits = {};
+      break;
+    }
     const bool is_last = rest.size() <= n_rows;
     const size_t n = std::min(rest.size(), n_rows);
     logits = append(rest.first(n), is_last ? LogitRows::kLast : LogitRows::kNone);
@@ -82,20 +87,20 @@ Reply RunnerSession::generate(const Request& request,
   if (request.max_tokens < 0) {
     bad_input("max tokens is {}, it must not be negative", request.max_tokens);
   }
+  Sampler sampler(request.sampling, request.tokens);  // refuses before the prompt is run
   Reply reply;
   reply.n_prompt = static_cast<int64_t>(request.tokens.size());
   const std::span<const float> logits = prefill(request, reply);
   if (logits.empty()) {
     reply.reason = StopReason::kCaller;
   } else {
-    decode(request, logits, reply, on_token);
+    decode(request, logits, sampler, reply, on_token);
   }
   return reply;
 }
 
-void RunnerSession::decode(const Request& request, std::span<const float> logits, Reply& reply,
-                           const std::function<bool(int32_t)>& on_token) {
-  Sampler sampler(request.sampling, request.tokens);
+void RunnerSession::decode(const Request& request, std::span<const float> logits, Sampler& sampler,
+                           Reply& reply, const std::function<bool(int32_t)>& on_token) {
   const Clock::time_point start = Clock::now();
   while (true) {
     const int32_t token = sampler.choose(logits);
@@ -132,8 +137,7 @@ void RunnerSession::score(std::span<const int32_t> tokens,
   const auto n_vocab = static_cast<size_t>(runner_.model().card().n_vocab);
   int64_t position = 0;
   while (!tokens.empty()) {
-    const size_t n =
-        std::min(tokens.size(), static_cast<size_t>(runner_.placement().n_prefill_rows));
+    const size_t n = std::min(tokens.size(), static_cast<size_t>(runner_.placement().n_logit_rows));
     const std::span<const float> logits = append(tokens.first(n), LogitRows::kAll);
     for (size_t i = 0; i < n; ++i) on_logits(position++, logits.subspan(i * n_vocab, n_vocab));
     tokens = tokens.subspan(n);

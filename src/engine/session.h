@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/runner.h"
+#include "engine/sampler.h"
 #include "ft/engine.h"
 
 namespace ft {
@@ -22,7 +23,7 @@ class RunnerSession : public Session {
   std::span<const float> append(std::span<const int32_t> tokens, LogitRows wanted);
   std::span<const float> prefill(const Request& request, Reply& reply);
   int64_t keep_common_prefix(std::span<const int32_t> tokens);
-  void decode(const Request& request, std::span<const float> logits, Reply& reply,
+  void decode(const Request& request, std::span<const float> logits, Sampler& sampler, Reply& reply,
               const std::function<bool(int32_t)>& on_token);
 
   Runner& runner_;

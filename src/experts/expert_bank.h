@@ -21,9 +21,8 @@ struct ExpertSource {
 
 class ExpertBank {
  public:
-  /// Plans the records; allocates nothing yet. Sources: [n_layers, n_experts], all of one shape and
-  /// format. Errors: kUnsupported if an expert differs from the first in format, shape or having
-  /// biases.
+  /// Plans the records; allocates nothing yet. Sources: [n_layers, n_experts], all of one
+  /// shape. Errors: kUnsupported if an expert differs from the first in format or in having biases.
   ExpertBank(std::vector<ExpertSource> sources, int64_t n_experts);
 
   /// Copies and checks all experts, in parallel. `on_progress(done_bytes)` is called by the calling

@@ -1,5 +1,7 @@
 #include "experts/expert_layer.h"
 
+#include <algorithm>
+
 namespace ft {
 ExpertWork begin_experts(Lane& lane, const ExpertLayer& layer, const ExpertBank& bank,
                          const TensorView& x) {
@@ -33,6 +35,18 @@ void finish_experts(Lane& lane, const ExpertWork& work, const TensorView& y) {
                            .results = work.results,
                            .weights = work.routing.weights,
                            .n_active = work.routing.n_active});
+}
+
+uint64_t scratch_bytes(const ExpertLayer& layer, const ExpertBank& bank, const StepLimits& limits) {
+  const RouterSpec& spec = layer.spec;
+  const int64_t d_model = layer.router.cols;
+  const int64_t n_routes = limits.n_rows * spec.n_active;
+  const uint64_t kept = Arena::bytes_for<int32_t>(n_routes) + Arena::bytes_for<float>(n_routes) +
+                        Arena::bytes_for<float>(n_routes * d_model) +
+                        Arena::bytes_for<float>(limits.n_rows * spec.n_experts);
+  return kept + std::max({linear_scratch_bytes(limits.n_rows, d_model),
+                          route_scratch_bytes(spec.n_experts, limits.n_threads),
+                          experts_scratch_bytes(limits.n_rows, spec, bank.layout().shape())});
 }
 
 }  // namespace ft

@@ -31,4 +31,7 @@ ExpertWork begin_experts(Lane& lane, const ExpertLayer& layer, const ExpertBank&
 /// y += the weighted results, in route order.
 void finish_experts(Lane& lane, const ExpertWork& work, const TensorView& y);
 
+/// Bytes of the arena that begin_experts() takes at most.
+uint64_t scratch_bytes(const ExpertLayer& layer, const ExpertBank& bank, const StepLimits& limits);
+
 }  // namespace ft

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/file_map.h"
-#include "files/printable.h"
+#include "base/printable.h"
 #include "files/safetensors.h"
 
 namespace ft {

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/file_map.h"
-#include "files/printable.h"
+#include "base/printable.h"
 
 namespace ft {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "files/printable.h"
+#include "base/printable.h"
 
 namespace ft {
 namespace {

@@ -10,10 +10,9 @@ namespace ft {
 
 /// A module's name is a path such as "model.layers.0.mlp.gate". Patterns are of three kinds:
 /// - a plain name ("lm_head", "mlp.gate", "model.layers.0.self_attn") matches where it is a run of
-/// whole components, so
-///   it covers the module of that name and all that lies below;
+///   whole components, so it covers the module of that name and all that lies below;
 /// - a glob with * and ? ("*self_attn*", "model.layers.*.self_attn") matches a whole path, or one
-/// that lies above;
+///   that lies above;
 /// - "re:" and a regular expression matches from the start of the path, as Python's re.match does.
 class ModulePatterns {
  public:

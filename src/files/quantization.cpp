@@ -8,7 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
-#include "files/printable.h"
+#include "base/printable.h"
+#include "tensor/formats.h"
 
 namespace ft {
 namespace {
@@ -19,9 +20,6 @@ using Dialect = Quantization::Dialect;
 constexpr std::string_view kKnown =
     "known are fp8 (e4m3 with weight_block_size [128, 128]), modelopt (NVFP4), compressed-tensors "
     "(nvfp4-pack-quantized) and mxfp4; use another release of the model";
-
-constexpr int64_t kNvfp4Group = 16;
-constexpr int64_t kMxfp4Group = 32;
 
 [[noreturn]] void unsupported_value(const Config& declared, std::string_view key,
                                     const std::string& value) {
@@ -72,7 +70,7 @@ void require_nvfp4_weights(const Config& group) {
   if (weights.string({"type"}) != "float") {
     unsupported_value(weights, "type", weights.string({"type"}));
   }
-  require_integer(weights, "group_size", kNvfp4Group);
+  require_integer(weights, "group_size", Nvfp4::kBlock);
   require_text(weights, "strategy", {"tensor_group"});
 }
 
@@ -84,8 +82,7 @@ Quantization read_fp8(const Config& declared) {
                 declared.where(), kKnown);
   }
   Quantization quantization;
-  if (block.size() != 2 || block[0] != quantization.block_rows ||
-      block[1] != quantization.block_cols) {
+  if (block != std::vector<int64_t>{Fp8Block::kScaleRows, Fp8Block::kBlock}) {
     unsupported_value(declared, "weight_block_size", fmt::format("[{}]", fmt::join(block, ", ")));
   }
   quantization.scheme = Scheme::kFp8Block;
@@ -100,12 +97,11 @@ Quantization read_modelopt(const Config& declared) {
     bad_input("{}: config_groups without quant_algo", declared.where());
   }
   require_text(declared, "quant_algo", {"NVFP4"});
-  require_integer(declared, "group_size", kNvfp4Group);
+  require_integer(declared, "group_size", Nvfp4::kBlock);
   for (const Config& group : groups) require_nvfp4_weights(group);
   Quantization quantization;
   quantization.scheme = Scheme::kNvfp4;
   quantization.dialect = Dialect::kModelOpt;
-  quantization.group_size = kNvfp4Group;
   return quantization;
 }
 
@@ -145,16 +141,14 @@ Quantization read_compressed_tensors(const Config& declared) {
   Quantization quantization;
   quantization.scheme = Scheme::kNvfp4;
   quantization.dialect = Dialect::kCompressedTensors;
-  quantization.group_size = kNvfp4Group;
   quantization.targets = targets_in(groups, declared.where());
   return quantization;
 }
 
 Quantization read_mxfp4(const Config& declared) {
-  require_integer(declared, "group_size", kMxfp4Group);
+  require_integer(declared, "group_size", Mxfp4::kBlock);
   Quantization quantization;
   quantization.scheme = Scheme::kMxfp4;
-  quantization.group_size = kMxfp4Group;
   return quantization;
 }
 

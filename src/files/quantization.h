@@ -12,7 +12,7 @@ namespace ft {
 struct Quantization {
   enum class Scheme {
     kNone,      // weights are stored in the type that they are used in
-    kFp8Block,  // e4m3, one scale for each block of block_rows x block_cols
+    kFp8Block,  // e4m3, one scale for each block of 128 x 128
     kNvfp4,  // packed e2m1, an e4m3 scale for each group of a row, one float32 scale for the matrix
     kMxfp4,  // packed e2m1, an e8m0 scale for each group of a row
   };
@@ -24,9 +24,6 @@ struct Quantization {
 
   Scheme scheme = Scheme::kNone;
   Dialect dialect = Dialect::kNative;
-  int64_t block_rows = 128;  // kFp8Block
-  int64_t block_cols = 128;
-  int64_t group_size = 0;  // kNvfp4: 16, kMxfp4: 32
   ModulePatterns ignored;
   ModulePatterns targets;  // empty: every linear module
 

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "files/printable.h"
+#include "base/printable.h"
 
 namespace ft {
 namespace {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace ft {
 namespace {
@@ -29,11 +31,11 @@ bool is_float(DType dtype) {
 FormatId plain_format(const TensorEntry& tensor) {
   switch (tensor.dtype) {
     case DType::kF32:
-      return FormatId::kF32;
+      return id_of<F32>;
     case DType::kF16:
-      return FormatId::kF16;
+      return id_of<F16>;
     case DType::kBF16:
-      return FormatId::kBf16;
+      return id_of<Bf16>;
     default:
       bad_tensor(
           tensor,
@@ -48,14 +50,7 @@ int64_t ceil_div(int64_t a, int64_t b) {
 }  // namespace
 
 Weights::Weights(const Checkpoint& checkpoint)
-    : checkpoint_(checkpoint), quantization_(quantization_of(checkpoint.config())) {
-  if (quantization_.scheme == Quantization::Scheme::kFp8Block &&
-      (quantization_.block_rows != Fp8Block::kScaleRows ||
-       quantization_.block_cols != Fp8Block::kBlock)) {
-    unsupported("{}: fp8 with blocks of {} x {} is not supported, only 128 x 128",
-                checkpoint.config().where(), quantization_.block_rows, quantization_.block_cols);
-  }
-}
+    : checkpoint_(checkpoint), quantization_(quantization_of(checkpoint.config())) {}
 
 const TensorEntry& Weights::read(const std::string& name, const std::vector<int64_t>& shape) {
   const TensorEntry& tensor = checkpoint_.at(name);
@@ -87,7 +82,7 @@ MatrixSource Weights::find_fp8(const std::string& module, const TensorEntry& wei
   if (!is_float(scale.dtype) && scale.dtype != DType::kF8E8M0)
     bad_tensor(scale, "should be F32, BF16 or F8_E8M0");
   return {.name = weight.name,
-          .format = FormatId::kFp8Block,
+          .format = id_of<Fp8Block>,
           .rows = rows,
           .cols = cols,
           .codes = bytes(weight),
@@ -100,14 +95,15 @@ MatrixSource Weights::find_fp8(const std::string& module, const TensorEntry& wei
 MatrixSource Weights::find_nvfp4(const std::string& module, const TensorEntry& weight, int64_t rows,
                                  int64_t cols) {
   if (cols % Nvfp4::kBlock != 0)
-    bad_tensor(weight, fmt::format("has {} columns, not a multiple of 16", cols));
+    bad_tensor(weight, fmt::format("has {} columns, not a multiple of {}", cols, Nvfp4::kBlock));
   const TensorEntry& scale = read(module + ".weight_scale", {rows, cols / Nvfp4::kBlock});
   if (scale.dtype != DType::kF8E4M3) bad_tensor(scale, "should be F8_E4M3");
-  const bool is_reciprocal = has(module + ".weight_global_scale");
-  const float global =
-      scalar(module + (is_reciprocal ? ".weight_global_scale" : ".weight_scale_2"));
+  const bool is_reciprocal = quantization_.dialect == Quantization::Dialect::kCompressedTensors;
+  const std::string name = module + (is_reciprocal ? ".weight_global_scale" : ".weight_scale_2");
+  const float factor = is_reciprocal ? 1.0f / scalar(name) : scalar(name);
+  if (!std::isfinite(factor)) bad_tensor(checkpoint_.at(name), "is too small to be divided by");
   return {.name = weight.name,
-          .format = FormatId::kNvfp4,
+          .format = id_of<Nvfp4>,
           .rows = rows,
           .cols = cols,
           .codes = bytes(weight),
@@ -115,17 +111,17 @@ MatrixSource Weights::find_nvfp4(const std::string& module, const TensorEntry& w
           .scales = bytes(scale),
           .scale_dtype = scale.dtype,
           .scale_step = cols / Nvfp4::kBlock,
-          .factor = is_reciprocal ? 1.0f / global : global};
+          .factor = factor};
 }
 
 MatrixSource Weights::find_ds_fp4(const std::string& module, const TensorEntry& weight,
                                   int64_t rows, int64_t cols) {
   if (cols % Mxfp4::kBlock != 0)
-    bad_tensor(weight, fmt::format("has {} columns, not a multiple of 32", cols));
+    bad_tensor(weight, fmt::format("has {} columns, not a multiple of {}", cols, Mxfp4::kBlock));
   const TensorEntry& scale = read(module + ".scale", {rows, cols / Mxfp4::kBlock});
   if (scale.dtype != DType::kF8E8M0) bad_tensor(scale, "should be F8_E8M0");
   return {.name = weight.name,
-          .format = FormatId::kMxfp4,
+          .format = id_of<Mxfp4>,
           .rows = rows,
           .cols = cols,
           .codes = bytes(weight),
@@ -136,8 +132,10 @@ MatrixSource Weights::find_ds_fp4(const std::string& module, const TensorEntry& 
 }
 
 MatrixSource Weights::find(const std::string& module, int64_t rows, int64_t cols) {
+  // compressed-tensors names packed weights differently, others keep the plain name.
+  const bool may_be_packed = quantization_.dialect == Quantization::Dialect::kCompressedTensors;
   const std::string packed = module + ".weight_packed";
-  const std::string name = has(packed) ? packed : module + ".weight";
+  const std::string name = may_be_packed && has(packed) ? packed : module + ".weight";
   const DType dtype = checkpoint_.at(name).dtype;
   const bool is_packed = dtype == DType::kU8 || dtype == DType::kI8;
   const TensorEntry& weight = read(name, {rows, is_packed ? cols / 2 : cols});
@@ -155,18 +153,17 @@ MatrixSource Weights::find(const std::string& module, int64_t rows, int64_t cols
 void Weights::check_scheme(const std::string& module, FormatId format, bool is_expert) const {
   using Scheme = Quantization::Scheme;
   const Scheme scheme = quantization_.scheme;
-  const bool is_plain =
-      format == FormatId::kF32 || format == FormatId::kF16 || format == FormatId::kBf16;
+  const bool is_plain = format == id_of<F32> || format == id_of<F16> || format == id_of<Bf16>;
   if (is_plain) {
     // Published configurations do not list every module that keeps its type, but experts are what
     // quantisation is for.
     const bool is_free = scheme == Scheme::kNone || !is_expert || quantization_.is_ignored(module);
     if (is_free) return;
   }
-  const bool fits = (scheme == Scheme::kFp8Block &&
-                     (format == FormatId::kFp8Block || format == FormatId::kMxfp4)) ||
-                    (scheme == Scheme::kNvfp4 && format == FormatId::kNvfp4) ||
-                    (scheme == Scheme::kMxfp4 && format == FormatId::kMxfp4);
+  const bool fits =
+      (scheme == Scheme::kFp8Block && (format == id_of<Fp8Block> || format == id_of<Mxfp4>)) ||
+      (scheme == Scheme::kNvfp4 && format == id_of<Nvfp4>) ||
+      (scheme == Scheme::kMxfp4 && format == id_of<Mxfp4>);
   if (fits && !quantization_.is_ignored(module)) return;
   constexpr std::string_view kNames[] = {"no quantisation", "fp8 in blocks", "nvfp4", "mxfp4"};
   bad_input(
@@ -212,7 +209,7 @@ MatrixSource Weights::stacked_expert(const std::string& base, const StackedRows&
   MatrixSource source = {.rows = rows, .cols = cols};
   if (has(base + "_blocks")) {
     if (cols % Mxfp4::kBlock != 0)
-      bad_input("{}_blocks: {} columns, not a multiple of 32", base, cols);
+      bad_input("{}_blocks: {} columns, not a multiple of {}", base, cols, Mxfp4::kBlock);
     const int64_t n_blocks = cols / Mxfp4::kBlock;
     const TensorEntry& blocks =
         read(base + "_blocks", {which.n_experts, which.n_rows, n_blocks, kChunkBytes});
@@ -222,7 +219,7 @@ MatrixSource Weights::stacked_expert(const std::string& base, const StackedRows&
       bad_tensor(scales, "should be U8 or F8_E8M0");
     const int64_t row = which.expert * which.n_rows + which.first_row;
     source.name = blocks.name;
-    source.format = FormatId::kMxfp4;
+    source.format = id_of<Mxfp4>;
     source.codes = bytes(blocks) + row * n_blocks * kChunkBytes;
     source.row_step = which.row_step * n_blocks * kChunkBytes;
     source.scales = bytes(scales) + row * n_blocks;
@@ -290,7 +287,8 @@ void Weights::check_all_read() const {
   };
   std::vector<std::string> unread;
   for (const TensorEntry& tensor : checkpoint_.tensors()) {
-    if (!read_.contains(tensor.name) && !is_ignored(tensor.name)) unread.push_back(tensor.name);
+    if (!read_.contains(tensor.name) && !is_ignored(tensor.name))
+      unread.push_back(printable(tensor.name));
   }
   if (unread.empty()) return;
   const size_t n_shown = std::min<size_t>(unread.size(), 5);
@@ -298,8 +296,7 @@ void Weights::check_all_read() const {
       "{}: {} tensors belong to no part of this architecture, so its result would be wrong without "
       "them: {}{}",
       checkpoint_.folder().string(), unread.size(),
-      fmt::join(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(n_shown), ", "),
-      unread.size() > n_shown ? ", ..." : "");
+      fmt::join(std::span(unread).first(n_shown), ", "), unread.size() > n_shown ? ", ..." : "");
 }
 
 float value_at(const VectorSource& source, int64_t i) {

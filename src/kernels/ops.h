@@ -220,10 +220,18 @@ struct Ops {
   void (*copy_heads)(Lane&, const CopyHeadsArgs&) = nullptr;
 };
 
-/// Bytes of scratch that an operation takes from the arena: an upper bound over all tables.
+/// The largest step that will be run.
+struct StepLimits {
+  int64_t n_rows = 0;
+  int64_t n_context = 0;  // largest position + 1
+  int n_threads = 0;
+};
+
+/// Bytes of scratch that an operation takes from the arena: an upper bound over all tables. A
+/// head_linear over n_heads counts as n_rows * n_heads rows.
 uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in);
+uint64_t route_scratch_bytes(int64_t n_experts, int n_threads);
 uint64_t experts_scratch_bytes(int64_t n_rows, const RouterSpec& spec, const ExpertShape& shape);
-uint64_t attention_scratch_bytes(int64_t n_positions_max, int64_t d_entry,
-                                 int n_threads);  // d_entry: d_k + d_v
+uint64_t attention_scratch_bytes(const StepLimits& limits, int64_t d_k, int64_t d_v);
 
 }  // namespace ft

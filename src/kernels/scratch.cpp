@@ -6,27 +6,40 @@
 namespace ft {
 namespace {
 
-constexpr uint64_t kAlign = 64;
-constexpr int64_t kLargestSegment = 32 * 32;  // values; packed rows are padded to whole segments
+/// Values of the largest segment of a format: packed rows are padded to whole segments.
+template <size_t... kIndices>
+constexpr int64_t largest_segment(std::index_sequence<kIndices...>) {
+  return std::max({std::tuple_element_t<kIndices, Formats>::kChunkValues * kPartials...});
+}
 
 }  // namespace
 
 uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in) {
-  const int64_t padded = (d_in + kLargestSegment - 1) / kLargestSegment * kLargestSegment;
-  return static_cast<uint64_t>(n_rows * padded) * (sizeof(float) + 1) + 2 * kAlign;
+  constexpr auto kSegment =
+      static_cast<uint64_t>(largest_segment(std::make_index_sequence<kFormats>()));
+  const auto padded = static_cast<int64_t>(round_up(static_cast<uint64_t>(d_in), kSegment));
+  // Float rows, or quants and scales, which are fewer than the values.
+  return Arena::bytes_for<float>(n_rows * padded) + Arena::bytes_for<float>(1);
+}
+
+uint64_t route_scratch_bytes(int64_t n_experts, int n_threads) {
+  return Arena::bytes_for<float>(3 * n_experts * n_threads) +
+         Arena::bytes_for<int32_t>(n_experts * n_threads) +
+         Arena::bytes_for<uint8_t>(n_experts * n_threads);
 }
 
 uint64_t experts_scratch_bytes(int64_t n_rows, const RouterSpec& spec, const ExpertShape& shape) {
   const int64_t n_routes = n_rows * spec.n_active;
-  const auto grouping =
-      static_cast<uint64_t>(3 * (spec.n_experts + 1) + 2 * n_routes) * sizeof(int32_t);
-  const auto hidden = static_cast<uint64_t>(n_routes * shape.d_expert) * sizeof(float);
-  return grouping + hidden + linear_scratch_bytes(n_rows, shape.d_model) +
-         linear_scratch_bytes(n_routes, shape.d_expert) + 8 * kAlign;
+  const uint64_t grouping = Arena::bytes_for<int32_t>(spec.n_experts + 1) +
+                            2 * Arena::bytes_for<int32_t>(n_routes) +
+                            2 * Arena::bytes_for<int32_t>(spec.n_experts);
+  return grouping + Arena::bytes_for<float>(n_routes * shape.d_expert) +
+         linear_scratch_bytes(n_rows, shape.d_model) +
+         linear_scratch_bytes(n_routes, shape.d_expert);
 }
 
-uint64_t attention_scratch_bytes(int64_t n_positions_max, int64_t d_entry, int n_threads) {
-  return static_cast<uint64_t>((n_positions_max + d_entry) * n_threads) * sizeof(float) + kAlign;
+uint64_t attention_scratch_bytes(const StepLimits& limits, int64_t d_k, int64_t d_v) {
+  return Arena::bytes_for<float>((limits.n_context + d_k + d_v) * limits.n_threads);
 }
 
 }  // namespace ft

@@ -3,12 +3,12 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace ft {
 namespace {
 
 constexpr int64_t kMostLayers = 4096;
-constexpr int64_t kMostWidth = 1 << 20;
 constexpr int64_t kMostVocab = 1 << 24;
 constexpr int64_t kMostContext = int64_t{1} << 31;
 
@@ -55,7 +55,7 @@ DecoderBuilder::DecoderBuilder(const Checkpoint& checkpoint)
   }
   const std::string act = config_.string({"hidden_act"}, "silu");
   if (act != "silu" && act != "swish") {
-    unsupported("{}: hidden_act '{}' is not supported, only silu", config_.where(), act);
+    unsupported("{}: hidden_act '{}' is not supported, only silu", config_.where(), printable(act));
   }
 }
 
@@ -75,14 +75,14 @@ int64_t DecoderBuilder::window(int64_t layer, bool everywhere) const {
     if (type != "sliding_attention" && type != "full_attention") {
       unsupported(
           "{}: layer type '{}' is not supported here, only full_attention and sliding_attention",
-          config_.where(), type);
+          config_.where(), printable(type));
     }
     is_sliding = type == "sliding_attention";
   }
   return is_sliding ? size({"sliding_window"}, 1, kMostContext) : 0;
 }
 
-GqaLayer DecoderBuilder::gqa(int64_t layer, const RopeSpec& rope, const GqaOptions& options) {
+GqaLayer DecoderBuilder::gqa(int64_t layer, const GqaOptions& options) {
   const std::string prefix = layer_prefix(layer) + "self_attn.";
   const int64_t d_q = sizes_.n_heads * sizes_.d_head;
   const int64_t d_kv = sizes_.n_kv_heads * sizes_.d_head;
@@ -98,7 +98,6 @@ GqaLayer DecoderBuilder::gqa(int64_t layer, const RopeSpec& rope, const GqaOptio
             .clip = options.clip,
             .eps = sizes_.eps,
             .qk_norm = options.qk_norm};
-  a.rope = rope;
   a.index = layer;
   a.q = w.dense(prefix + "q_proj", d_q, sizes_.d_model);
   a.k = w.dense(prefix + "k_proj", d_kv, sizes_.d_model);

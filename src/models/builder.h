@@ -44,6 +44,8 @@ struct ExpertNames {
 
 class DecoderBuilder {
  public:
+  static constexpr int64_t kMostWidth = 1 << 20;
+
   /// Reads the sizes. Errors: kBadInput with key and value for a size that is missing or out of
   /// range.
   explicit DecoderBuilder(const Checkpoint& checkpoint);
@@ -55,17 +57,19 @@ class DecoderBuilder {
   /// An integer of the configuration within [least, most]. Errors: kBadInput with key, value and
   /// range.
   int64_t size(Config::Names names, int64_t least, int64_t most) const;
+  int64_t width(Config::Names names) const { return size(names, 1, kMostWidth); }
   int64_t size_or(Config::Names names, int64_t least, int64_t most, int64_t otherwise) const;
 
   /// The rotary positions that the configuration declares, old or new dialect, over `d_head`
   /// dimensions of which a share may rotate. Errors: kBadInput without a theta, kUnsupported for an
   /// unknown scaling.
-  RopeSpec rope(int64_t d_head, double partial_default = 1) const;
+  /// It becomes that of all layers.
+  RopeSpec& rope(int64_t d_head, double partial_default = 1);
 
   /// The window of a layer: from `layer_types` where there are some, else `everywhere`.
   int64_t window(int64_t layer, bool everywhere) const;
 
-  GqaLayer gqa(int64_t layer, const RopeSpec& rope, const GqaOptions& options);
+  GqaLayer gqa(int64_t layer, const GqaOptions& options);
   FeedForward feed_forward(const std::string& prefix, int64_t d_hidden,
                            const ExpertNames& names = {});
 
@@ -99,6 +103,8 @@ class DecoderBuilder {
                                 int64_t n_shared_experts = 0);
 
  private:
+  RopeSpec read_rope(const Config& rope, int64_t d_head, double partial_default) const;
+
   Config config_;
   DecoderSizes sizes_;
   std::unique_ptr<Weights> weights_;

@@ -14,11 +14,6 @@ struct Match : Cases... {
 template <typename... Cases>
 Match(Cases...) -> Match<Cases...>;
 
-const RopeSpec& rope_of(const DecoderLayer& layer) {
-  return std::visit([](const auto& attention) -> const RopeSpec& { return attention.rope; },
-                    layer.attention);
-}
-
 KvShape kv_shape_of(const DecoderLayer& layer) {
   return std::visit(Match{[](const GqaLayer& a) {
                             return KvShape{.n_kv_heads = a.spec.n_kv_heads,
@@ -56,37 +51,29 @@ void complete_card(ModelCard& card, const DecoderParts& parts, const ExpertBank&
 
 class Decoder : public Model {
  public:
-  explicit Decoder(DecoderParts parts)
-      : embedding_(parts.embedding),
-        head_(parts.head),
-        final_norm_(parts.final_norm),
-        eps_(parts.eps),
-        layers_(std::move(parts.layers)) {
+  explicit Decoder(DecoderParts parts) {
     bank_ = std::make_unique<ExpertBank>(std::move(parts.experts), parts.card.router.n_experts);
-    parts.layers = layers_;
     complete_card(parts.card, parts, *bank_);
     card_ = std::move(parts.card);
     weights_ = std::move(parts.weights);
+    parts_ = std::move(parts);
   }
 
-  void prepare(int64_t n_context) override {
-    cos_sin_ = rope_table(rope_of(layers_.front()), n_context);
+  void prepare(int64_t n_context) override { rope_ = RopeTable(parts_.rope, n_context); }
+  uint64_t table_bytes(int64_t n_context) const override {
+    return RopeTable::n_bytes(parts_.rope, n_context);
   }
-
-  uint64_t scratch_bytes(int64_t n_rows, int64_t n_context, int n_threads) const override;
+  uint64_t scratch_bytes(const StepLimits& limits) const override;
   void forward(const Step& step, const TensorView& logits) override;
 
  private:
   void run_moe(const Step& step, const MoeBlock& block, const TensorView& h,
                const TensorView& residual) const;
   void run_head(const Step& step, const TensorView& x, const TensorView& logits) const;
+  uint64_t moe_scratch_bytes(const MoeBlock& block, const StepLimits& limits) const;
 
-  WeightView embedding_;
-  WeightView head_;
-  const float* final_norm_;
-  float eps_;
-  std::vector<DecoderLayer> layers_;
-  std::vector<float> cos_sin_;  // [n_context, d_rotary]
+  DecoderParts parts_;  // less what Model holds: card, experts, weights
+  RopeTable rope_;
 };
 
 void Decoder::forward(const Step& step, const TensorView& logits) {
@@ -95,14 +82,16 @@ void Decoder::forward(const Step& step, const TensorView& logits) {
   const Arena::Scope scope(*lane.arena);
   const TensorView x = scratch(lane, step.batch.rows.n_rows, card_.d_model);
   const TensorView h = scratch(lane, step.batch.rows.n_rows, card_.d_model);
-  ops.embed(lane, {.table = embedding_, .tokens = step.batch.tokens, .y = x});
-  for (const DecoderLayer& layer : layers_) {
-    ops.norm(lane,
-             {.x = x, .y = h, .weight = layer.attention_norm, .d = card_.d_model, .eps = eps_});
-    std::visit([&](const auto& attention) { attend(step, attention, cos_sin_.data(), h, x); },
+  ops.embed(lane, {.table = parts_.embedding, .tokens = step.batch.tokens, .y = x});
+  for (const DecoderLayer& layer : parts_.layers) {
+    ops.norm(
+        lane,
+        {.x = x, .y = h, .weight = layer.attention_norm, .d = card_.d_model, .eps = parts_.eps});
+    std::visit([&](const auto& attention) { attend(step, attention, rope_, h, x); },
                layer.attention);
-    ops.norm(lane,
-             {.x = x, .y = h, .weight = layer.feed_forward_norm, .d = card_.d_model, .eps = eps_});
+    ops.norm(
+        lane,
+        {.x = x, .y = h, .weight = layer.feed_forward_norm, .d = card_.d_model, .eps = parts_.eps});
     std::visit(Match{[&](const FeedForward& block) { feed_forward(lane, block, h, x, true); },
                      [&](const MoeBlock& block) { run_moe(step, block, h, x); }},
                layer.feed_forward);
@@ -136,64 +125,37 @@ void Decoder::run_head(const Step& step, const TensorView& x, const TensorView& 
     const TensorView from = {
         .data = x.row(step.batch.logit_rows[i]), .rows = 1, .cols = x.cols, .stride = x.stride};
     const TensorView to = {.data = last.row(i), .rows = 1, .cols = x.cols, .stride = last.stride};
-    lane.ops->norm(lane,
-                   {.x = from, .y = to, .weight = final_norm_, .d = card_.d_model, .eps = eps_});
+    lane.ops->norm(
+        lane,
+        {.x = from, .y = to, .weight = parts_.final_norm, .d = card_.d_model, .eps = parts_.eps});
   }
-  if (step.batch.n_logit_rows > 0) lane.ops->linear(lane, {.w = head_, .x = last, .y = logits});
+  if (step.batch.n_logit_rows > 0)
+    lane.ops->linear(lane, {.w = parts_.head, .x = last, .y = logits});
 }
 
-/// The widest row of activations of a layer's attention, all of its matrices together.
-int64_t attention_width(const DecoderLayer& layer) {
-  return std::visit(Match{[](const GqaLayer& a) { return a.q.rows + a.k.rows + a.v.rows; },
-                          [](const MlaLayer& a) {
-                            const MlaSpec& s = a.spec;
-                            return a.q.rows + s.d_q_latent + a.kv_down.rows +
-                                   s.n_heads * (2 * s.d_latent + s.d_rope + s.d_value);
-                          }},
-                    layer.attention);
+uint64_t Decoder::moe_scratch_bytes(const MoeBlock& block, const StepLimits& limits) const {
+  uint64_t shared = 0;
+  if (block.shared) {
+    shared = Arena::bytes_for<float>(limits.n_rows * card_.d_model) +
+             ft::scratch_bytes(*block.shared, limits) + Arena::bytes_for<float>(limits.n_rows) +
+             linear_scratch_bytes(limits.n_rows, card_.d_model);
+  }
+  return ft::scratch_bytes(block.experts, *bank_, limits) + shared;
 }
 
-/// The widest input of a multiplication in a layer's attention.
-int64_t attention_input(const DecoderLayer& layer) {
-  return std::visit(
-      Match{
-          [](const GqaLayer& a) { return std::max(a.q.cols, a.o.cols); },
-          [](const MlaLayer& a) {
-            return std::max({a.kv_down.cols, a.o.cols, a.spec.n_heads * (a.spec.d_latent + 1024)});
-          }},
-      layer.attention);
-}
-
-uint64_t Decoder::scratch_bytes(int64_t n_rows, int64_t n_context, int n_threads) const {
-  constexpr uint64_t kAlign = 64 * 32;  // of all allocations of a layer together
-  const auto floats = [](int64_t n) { return static_cast<uint64_t>(n) * sizeof(float); };
-  uint64_t largest = 0;
-  for (const DecoderLayer& layer : layers_) {
+uint64_t Decoder::scratch_bytes(const StepLimits& limits) const {
+  const uint64_t rows = Arena::bytes_for<float>(limits.n_rows * card_.d_model);
+  uint64_t largest = rows + linear_scratch_bytes(limits.n_rows, card_.d_model);  // the head
+  for (const DecoderLayer& layer : parts_.layers) {
     const uint64_t attention =
-        floats(n_rows * attention_width(layer)) +
-        linear_scratch_bytes(n_rows, attention_input(layer)) +
-        attention_scratch_bytes(n_context, card_.kv.d_k + card_.kv.d_v, n_threads);
-    const auto dense = [&](const FeedForward& block) {
-      return floats(2 * n_rows * block.gate.rows) +
-             linear_scratch_bytes(n_rows, std::max(block.gate.rows, card_.d_model));
-    };
-    const uint64_t feed_forward = std::visit(
-        Match{dense,
-              [&](const MoeBlock& block) {
-                const RouterSpec& spec = block.experts.spec;
-                const uint64_t shared =
-                    block.shared ? dense(*block.shared) + floats(n_rows * (card_.d_model + 1)) : 0;
-                const uint64_t work =
-                    floats(n_rows * (spec.n_active * (card_.d_model + 2) + spec.n_experts)) +
-                    floats(5 * spec.n_experts * n_threads) +
-                    linear_scratch_bytes(n_rows, card_.d_model);
-                return work + shared + experts_scratch_bytes(n_rows, spec, bank_->layout().shape());
-              }},
-        layer.feed_forward);
-    largest = std::max({largest, attention, feed_forward});
+        std::visit([&](const auto& a) { return ft::scratch_bytes(a, limits); }, layer.attention);
+    const uint64_t block =
+        std::visit(Match{[&](const FeedForward& f) { return ft::scratch_bytes(f, limits); },
+                         [&](const MoeBlock& moe) { return moe_scratch_bytes(moe, limits); }},
+                   layer.feed_forward);
+    largest = std::max({largest, attention, block});
   }
-  return floats(3 * n_rows * card_.d_model) + largest +
-         linear_scratch_bytes(n_rows, card_.d_model) + kAlign;
+  return 2 * rows + largest;  // the residual stream, and what is normed of it
 }
 
 }  // namespace

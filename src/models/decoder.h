@@ -15,9 +15,9 @@
 namespace ft {
 
 struct MoeBlock {
-  ExpertLayer experts;
-  std::optional<FeedForward> shared;      // added to the experts' sum
-  std::optional<WeightView> shared_gate;  // [1, d_model]: its sigmoid weighs the shared expert
+  ExpertLayer experts = {};
+  std::optional<FeedForward> shared = {};      // added to the experts' sum
+  std::optional<WeightView> shared_gate = {};  // [1, d_model]: its sigmoid weighs the shared expert
 };
 
 struct DecoderLayer {
@@ -33,6 +33,7 @@ struct DecoderParts {
   WeightView head;       // [n_vocab, d_model]; the embedding where they are tied
   const float* final_norm = nullptr;
   float eps = 0;
+  RopeSpec rope;  // of all layers
   std::vector<DecoderLayer> layers;
   std::vector<ExpertSource> experts;  // [n_moe_layers, n_experts]
   std::unique_ptr<Weights> weights;

@@ -8,27 +8,21 @@ namespace ft {
 namespace {
 
 MlaSpec read_mla(const DecoderBuilder& b, const RopeSpec& rope) {
-  constexpr int64_t kMost = 1 << 20;
   MlaSpec spec;
   spec.n_heads = b.sizes().n_heads;
-  spec.d_nope = b.size({"qk_nope_head_dim"}, 1, kMost);
+  spec.d_nope = b.width({"qk_nope_head_dim"});
   spec.d_rope = rope.d_rotary;
-  spec.d_value = b.size({"v_head_dim"}, 1, kMost);
-  spec.d_latent = b.size({"kv_lora_rank"}, 1, kMost);
-  spec.d_q_latent = b.size_or({"q_lora_rank"}, 1, kMost, 0);
+  spec.d_value = b.width({"v_head_dim"});
+  spec.d_latent = b.width({"kv_lora_rank"});
+  spec.d_q_latent = b.size_or({"q_lora_rank"}, 1, DecoderBuilder::kMostWidth, 0);
   spec.eps = b.sizes().eps;
   double scale = 1.0 / std::sqrt(static_cast<double>(spec.d_nope + spec.d_rope));
-  const std::optional<Config> declared =
-      b.config().find_object({"rope_parameters", "rope_scaling"});
-  if (rope.scaling == RopeScaling::kYarn && declared) {
-    const double mscale_all = declared->number({"mscale_all_dim"}, 0);
-    if (mscale_all != 0) scale *= std::pow(yarn_mscale(rope.factor, mscale_all), 2);
-  }
+  if (rope.mscale_all != 0) scale *= std::pow(yarn_mscale(rope.factor, rope.mscale_all), 2);
   spec.scale = static_cast<float>(scale);
   return spec;
 }
 
-MlaLayer mla(DecoderBuilder& b, int64_t layer, const MlaSpec& spec, const RopeSpec& rope) {
+MlaLayer mla(DecoderBuilder& b, int64_t layer, const MlaSpec& spec) {
   const std::string prefix = DecoderBuilder::layer_prefix(layer) + "self_attn.";
   const bool has_bias = b.config().flag({"attention_bias"}, false);
   const int64_t d_model = b.sizes().d_model;
@@ -37,7 +31,6 @@ MlaLayer mla(DecoderBuilder& b, int64_t layer, const MlaSpec& spec, const RopeSp
   Weights& w = b.weights();
   MlaLayer a;
   a.spec = spec;
-  a.rope = rope;
   a.index = layer;
   if (spec.d_q_latent > 0) {
     a.q_down = w.dense(prefix + "q_a_proj", spec.d_q_latent, d_model);
@@ -61,17 +54,16 @@ MlaLayer mla(DecoderBuilder& b, int64_t layer, const MlaSpec& spec, const RopeSp
 
 std::unique_ptr<Model> build_deepseek_v3(const Checkpoint& checkpoint) {
   DecoderBuilder b(checkpoint);
-  RopeSpec rope = b.rope(b.size({"qk_rope_head_dim"}, 2, 1 << 20));
+  RopeSpec& rope = b.rope(b.size({"qk_rope_head_dim"}, 2, DecoderBuilder::kMostWidth));
   rope.is_interleaved = b.config().flag({"rope_interleave"}, true);
   const MlaSpec spec = read_mla(b, rope);
   const RouterSpec router = grouped_sigmoid_router(b);
-  const int64_t n_dense = b.size_or({"first_k_dense_replace"}, 0, b.sizes().n_layers, 0);
+  const int64_t n_dense = b.size({"first_k_dense_replace"}, 0, b.sizes().n_layers);
   for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {
     const std::string block = DecoderBuilder::layer_prefix(layer) + "mlp";
-    MlaLayer attention = mla(b, layer, spec, rope);
+    MlaLayer attention = mla(b, layer, spec);
     if (layer < n_dense) {
-      b.add_layer(layer, attention,
-                  b.feed_forward(block, b.size({"intermediate_size"}, 1, 1 << 20)));
+      b.add_layer(layer, attention, b.feed_forward(block, b.width({"intermediate_size"})));
     } else {
       b.add_layer(layer, attention, grouped_sigmoid_block(b, block, router));
     }

@@ -7,18 +7,17 @@ namespace ft {
 std::unique_ptr<Model> build_glm4_moe(const Checkpoint& checkpoint) {
   DecoderBuilder b(checkpoint);
   const Config& config = b.config();
-  const RopeSpec rope = b.rope(b.sizes().d_head, 0.5);
+  b.rope(b.sizes().d_head, 0.5);
   const RouterSpec router = grouped_sigmoid_router(b);
-  const int64_t n_dense = b.size_or({"first_k_dense_replace"}, 0, b.sizes().n_layers, 0);
+  const int64_t n_dense = b.size({"first_k_dense_replace"}, 0, b.sizes().n_layers);
   const GqaOptions options = {
       .qkv_bias = config.flag({"attention_bias"}, false),
       .qk_norm = config.flag({"use_qk_norm"}, false) ? QkNorm::kHead : QkNorm::kNone};
   for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {
     const std::string block = DecoderBuilder::layer_prefix(layer) + "mlp";
-    GqaLayer attention = b.gqa(layer, rope, options);
+    GqaLayer attention = b.gqa(layer, options);
     if (layer < n_dense) {
-      b.add_layer(layer, attention,
-                  b.feed_forward(block, b.size({"intermediate_size"}, 1, 1 << 20)));
+      b.add_layer(layer, attention, b.feed_forward(block, b.width({"intermediate_size"})));
     } else {
       b.add_layer(layer, attention, grouped_sigmoid_block(b, block, router));
     }

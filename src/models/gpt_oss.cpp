@@ -27,11 +27,11 @@ ExpertSource expert(Weights& weights, const std::string& prefix, int64_t n_exper
 std::unique_ptr<Model> build_gpt_oss(const Checkpoint& checkpoint) {
   DecoderBuilder b(checkpoint);
   const Config& config = b.config();
-  const RopeSpec rope = b.rope(b.sizes().d_head);
+  b.rope(b.sizes().d_head);
   const RouterSpec router = b.router(Scoring::kSoftmaxOfChosen);
   const bool has_bias = config.flag({"attention_bias"}, true);
   const ExpertShape shape = {.d_model = b.sizes().d_model,
-                             .d_expert = b.size({"intermediate_size"}, 1, 1 << 20)};
+                             .d_expert = b.width({"intermediate_size"})};
   const auto limit = static_cast<float>(config.number({"swiglu_limit"}, 7));
   for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {
     const std::string prefix = DecoderBuilder::layer_prefix(layer) + "mlp.";
@@ -39,13 +39,13 @@ std::unique_ptr<Model> build_gpt_oss(const Checkpoint& checkpoint) {
                                 .o_bias = has_bias,
                                 .has_sinks = true,
                                 .window = b.window(layer, layer % 2 == 0)};
-    GqaLayer attention = b.gqa(layer, rope, options);
+    GqaLayer attention = b.gqa(layer, options);
     ExpertLayer experts = b.experts_from(prefix + "router", router, [&](int64_t e) {
       return expert(b.weights(), prefix, router.n_experts, e, shape);
     });
     experts.router_bias = b.weights().vector(prefix + "router.bias", router.n_experts);
     experts.gate = {.activation = Activation::kClampedSwiglu, .alpha = 1.702f, .limit = limit};
-    b.add_layer(layer, attention, MoeBlock{.experts = experts, .shared = {}, .shared_gate = {}});
+    b.add_layer(layer, attention, MoeBlock{.experts = experts});
   }
   return b.finish("gpt_oss", describe_gqa(b.sizes()) + ", sinks, sliding window");
 }

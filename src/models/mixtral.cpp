@@ -6,19 +6,17 @@ namespace ft {
 
 std::unique_ptr<Model> build_mixtral(const Checkpoint& checkpoint) {
   DecoderBuilder b(checkpoint);
-  const RopeSpec rope = b.rope(b.sizes().d_head);
-  const int64_t d_expert = b.size({"intermediate_size"}, 1, 1 << 20);
+  b.rope(b.sizes().d_head);
+  const int64_t d_expert = b.width({"intermediate_size"});
   RouterSpec router = b.router(Scoring::kSoftmax);
   router.renormalise = true;
   for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {
     const std::string block = DecoderBuilder::layer_prefix(layer) + "block_sparse_moe";
     GqaLayer attention =
-        b.gqa(layer, rope, {.window = b.window(layer, b.config().has("sliding_window"))});
+        b.gqa(layer, {.window = b.window(layer, b.config().has("sliding_window"))});
     b.add_layer(layer, attention,
                 MoeBlock{.experts = b.experts(block, router, d_expert,
-                                              {.gate = "w1", .up = "w3", .down = "w2"}),
-                         .shared = {},
-                         .shared_gate = {}});
+                                              {.gate = "w1", .up = "w3", .down = "w2"})});
   }
   return b.finish("mixtral", describe_gqa(b.sizes()));
 }

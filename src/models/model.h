@@ -22,7 +22,7 @@ struct ModelCard {
   int64_t n_shared_experts = 0;
   int64_t n_context = 0;  // longest sequence that the model declares
   RouterSpec router;      // of the layers with experts
-  KvShape kv;             // is_f32 as the caller wishes
+  KvShape kv;             // its type is the caller's choice
   uint64_t n_params = 0;
   uint64_t n_active_params = 0;  // that one token uses
   uint64_t dense_bytes = 0;      // all but routed experts
@@ -36,15 +36,17 @@ class Model {
 
   const ModelCard& card() const { return card_; }
   const Weights& weights() const { return *weights_; }
-  void set_kv_f32(bool is_f32) { card_.kv.is_f32 = is_f32; }
   ExpertBank& bank() { return *bank_; }
   const ExpertBank& bank() const { return *bank_; }
 
   /// Sizes what depends on the longest sequence that will be run.
   virtual void prepare(int64_t n_context) = 0;
 
-  /// Bytes of scratch that forward() takes at most for n_rows rows in a context of n_context.
-  virtual uint64_t scratch_bytes(int64_t n_rows, int64_t n_context, int n_threads) const = 0;
+  /// Bytes of what prepare() makes.
+  virtual uint64_t table_bytes(int64_t n_context) const = 0;
+
+  /// Bytes of scratch that forward() takes at most.
+  virtual uint64_t scratch_bytes(const StepLimits& limits) const = 0;
 
   /// logits: [batch.n_logit_rows, n_vocab]
   virtual void forward(const Step& step, const TensorView& logits) = 0;

@@ -7,8 +7,8 @@ namespace ft {
 std::unique_ptr<Model> build_olmoe(const Checkpoint& checkpoint) {
   DecoderBuilder b(checkpoint);
   const Config& config = b.config();
-  const RopeSpec rope = b.rope(b.sizes().d_head);
-  const int64_t d_expert = b.size({"intermediate_size"}, 1, 1 << 20);
+  b.rope(b.sizes().d_head);
+  const int64_t d_expert = b.width({"intermediate_size"});
   const bool has_bias = config.flag({"attention_bias"}, false);
   const auto clip = static_cast<float>(config.number({"clip_qkv"}, 0));
   RouterSpec router = b.router(Scoring::kSoftmax);
@@ -17,10 +17,8 @@ std::unique_ptr<Model> build_olmoe(const Checkpoint& checkpoint) {
     const GqaOptions options = {
         .qkv_bias = has_bias, .o_bias = has_bias, .qk_norm = QkNorm::kAll, .clip = clip};
     const std::string block = DecoderBuilder::layer_prefix(layer) + "mlp";
-    GqaLayer attention = b.gqa(layer, rope, options);
-    b.add_layer(
-        layer, attention,
-        MoeBlock{.experts = b.experts(block, router, d_expert), .shared = {}, .shared_gate = {}});
+    GqaLayer attention = b.gqa(layer, options);
+    b.add_layer(layer, attention, MoeBlock{.experts = b.experts(block, router, d_expert)});
   }
   return b.finish("olmoe", describe_gqa(b.sizes()));
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace ft {
 
@@ -55,10 +56,10 @@ std::unique_ptr<Model> open_model(const Checkpoint& checkpoint) {
       if (type.empty() && name == row.class_name) return row.build(checkpoint);
     }
   }
-  unsupported("{}: architecture '{}' is not known; known are {}", config.where(),
-              !type.empty()     ? type
-              : classes.empty() ? "(none given)"
-                                : classes.front(),
+  const std::string named = !type.empty()     ? type
+                            : classes.empty() ? "(none given)"
+                                              : classes.front();
+  unsupported("{}: architecture '{}' is not known; known are {}", config.where(), printable(named),
               fmt::join(known_architectures(), ", "));
 }
 

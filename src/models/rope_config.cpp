@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "models/builder.h"
 
 namespace ft {
@@ -18,62 +19,95 @@ double positive(const Config& config, Config::Names names) {
   return positive(config, names, config.number(names));
 }
 
+double original_context(const Config& config, const Config& rope, double otherwise) {
+  constexpr std::string_view kName = "original_max_position_embeddings";
+  return positive(rope, {kName}, rope.number({kName}, config.number({kName}, otherwise)));
+}
+
+void read_llama3(const Config& rope, RopeSpec& spec) {
+  spec.scaling = RopeScaling::kLlama3;
+  spec.original_context = positive(rope, {"original_max_position_embeddings"});
+  spec.low_freq_factor = positive(rope, {"low_freq_factor"});
+  spec.high_freq_factor = positive(rope, {"high_freq_factor"});
+  if (spec.high_freq_factor > spec.low_freq_factor) return;
+  bad_input("{}: high_freq_factor {} must be larger than low_freq_factor {}", rope.where(),
+            spec.high_freq_factor, spec.low_freq_factor);
+}
+
 void read_yarn(const Config& rope, RopeSpec& spec) {
   spec.scaling = RopeScaling::kYarn;
   spec.beta_fast = positive(rope, {"beta_fast"}, rope.number({"beta_fast"}, 32));
   spec.beta_slow = positive(rope, {"beta_slow"}, rope.number({"beta_slow"}, 1));
   spec.truncate = rope.flag({"truncate"}, true);
+  spec.mscale_all = rope.number({"mscale_all_dim"}, 0);
   const double mscale = rope.number({"mscale"}, 0);
-  const double mscale_all = rope.number({"mscale_all_dim"}, 0);
-  const double inferred = mscale != 0 && mscale_all != 0 ? yarn_mscale(spec.factor, mscale) /
-                                                               yarn_mscale(spec.factor, mscale_all)
-                                                         : yarn_mscale(spec.factor, 1);
+  const double inferred =
+      mscale != 0 && spec.mscale_all != 0
+          ? yarn_mscale(spec.factor, mscale) / yarn_mscale(spec.factor, spec.mscale_all)
+          : yarn_mscale(spec.factor, 1);
   spec.attention_factor = rope.number({"attention_factor"}, inferred);
+}
+
+/// The share of a head's dimensions that rotate, 0 < share <= 1.
+double rotary_share(const Config& config, const Config& rope, double otherwise) {
+  constexpr std::string_view kName = "partial_rotary_factor";
+  const double share = rope.number({kName}, config.number({kName}, otherwise));
+  if (share > 0 && share <= 1) return share;
+  bad_input("{}: {} is {}, it must be above 0 and at most 1", config.where(), kName, share);
+}
+
+std::string kind_of(const Config& rope) {
+  return rope.string({"rope_type", "type"}, "default");
+}
+
+/// `rope_parameters` or the older `rope_scaling`; nothing where there is neither.
+std::optional<Config> find_rope(const Config& config) {
+  const std::optional<Config> now = config.find_object({"rope_parameters"});
+  const std::optional<Config> before = config.find_object({"rope_scaling"});
+  if (now && before && kind_of(*now) != kind_of(*before)) {
+    bad_input("{}: rope_parameters say '{}', rope_scaling says '{}'; remove the wrong one",
+              config.where(), printable(kind_of(*now)), printable(kind_of(*before)));
+  }
+  return now ? now : before;
 }
 
 }  // namespace
 
-RopeSpec DecoderBuilder::rope(int64_t d_head, double partial_default) const {
-  const std::optional<Config> found = config_.find_object({"rope_parameters", "rope_scaling"});
-  const Config& rope = found ? *found : config_;
+RopeSpec DecoderBuilder::read_rope(const Config& rope, int64_t d_head,
+                                   double partial_default) const {
   RopeSpec spec;
-  spec.theta =
-      rope.has("rope_theta") ? positive(rope, {"rope_theta"}) : positive(config_, {"rope_theta"});
-  const double outer = config_.number({"partial_rotary_factor"}, partial_default);
-  const double partial = found ? rope.number({"partial_rotary_factor"}, outer) : outer;
-  spec.d_rotary = size_or({"rotary_dim"}, 2, d_head,
-                          static_cast<int64_t>(static_cast<double>(d_head) * partial));
-  if (spec.d_rotary < 2 || spec.d_rotary > d_head || spec.d_rotary % 2 != 0) {
+  spec.theta = positive(rope.has("rope_theta") ? rope : config_, {"rope_theta"});
+  const double share = rotary_share(config_, rope, partial_default);
+  spec.d_rotary =
+      size_or({"rotary_dim"}, 2, d_head, static_cast<int64_t>(static_cast<double>(d_head) * share));
+  if (spec.d_rotary < 2 || spec.d_rotary % 2 != 0) {
     bad_input("{}: {} of {} dimensions of a head rotate; it must be an even number from 2 to {}",
               config_.where(), spec.d_rotary, d_head, d_head);
   }
-  const std::string kind = found ? rope.string({"rope_type", "type"}, "default") : "default";
-  if (kind == "default") return spec;
-  const double original =
-      rope.number({"original_max_position_embeddings"},
-                  config_.number({"original_max_position_embeddings"}, double(sizes_.n_context)));
-  spec.original_context = positive(rope, {"original_max_position_embeddings"}, original);
+  const std::string kind = kind_of(rope);
+  // The dynamic kind changes nothing within the context that the model declares.
+  if (kind == "default" || kind == "dynamic") return spec;
+  const auto context = static_cast<double>(sizes_.n_context);
+  spec.original_context = original_context(config_, rope, context);
   spec.factor =
-      positive(rope, {"factor"}, rope.number({"factor"}, double(sizes_.n_context) / original));
+      positive(rope, {"factor"}, rope.number({"factor"}, context / spec.original_context));
   if (kind == "linear") {
     spec.scaling = RopeScaling::kLinear;
   } else if (kind == "llama3") {
-    spec.scaling = RopeScaling::kLlama3;
-    spec.low_freq_factor = positive(rope, {"low_freq_factor"});
-    spec.high_freq_factor = positive(rope, {"high_freq_factor"});
-    if (spec.high_freq_factor <= spec.low_freq_factor) {
-      bad_input("{}: high_freq_factor {} must be larger than low_freq_factor {}", rope.where(),
-                spec.high_freq_factor, spec.low_freq_factor);
-    }
+    read_llama3(rope, spec);
   } else if (kind == "yarn") {
     read_yarn(rope, spec);
-  } else if (kind != "dynamic") {  // the dynamic kind changes nothing within the context that the
-                                   // model declares
+  } else {
     unsupported(
         "{}: rope scaling '{}' is not supported; known: default, linear, dynamic, llama3, yarn",
-        rope.where(), kind);
+        rope.where(), printable(kind));
   }
   return spec;
+}
+
+RopeSpec& DecoderBuilder::rope(int64_t d_head, double partial_default) {
+  parts_.rope = read_rope(find_rope(config_).value_or(config_), d_head, partial_default);
+  return parts_.rope;
 }
 
 }  // namespace ft

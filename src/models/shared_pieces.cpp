@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace ft {
 
 std::string describe_gqa(const DecoderSizes& sizes) {
@@ -16,10 +18,24 @@ bool is_sparse_layer(const DecoderBuilder& b, int64_t layer) {
   return std::find(dense.begin(), dense.end(), layer) == dense.end() && (layer + 1) % step == 0;
 }
 
+namespace {
+
+void require_choice(const Config& config, std::string_view key, std::string_view supported) {
+  const std::string value = config.string({key}, supported);
+  if (value == supported) return;
+  unsupported("{}: {} '{}' is not supported here, only {}", config.where(), key, printable(value),
+              supported);
+}
+
+}  // namespace
+
 RouterSpec grouped_sigmoid_router(const DecoderBuilder& b) {
+  // Defaults differ between implementations; a wrong one would give wrong numbers, not an error.
   RouterSpec router = b.router(Scoring::kSigmoid);
-  router.n_groups = b.size_or({"n_group"}, 1, router.n_experts, 1);
-  router.n_active_groups = b.size_or({"topk_group"}, 1, router.n_groups, 1);
+  require_choice(b.config(), "scoring_func", "sigmoid");
+  require_choice(b.config(), "topk_method", "noaux_tc");
+  router.n_groups = b.size({"n_group"}, 1, router.n_experts);
+  router.n_active_groups = b.size({"topk_group"}, 1, router.n_groups);
   if (router.n_experts % router.n_groups != 0) {
     bad_input("{}: {} experts cannot form {} equal groups", b.config().where(), router.n_experts,
               router.n_groups);
@@ -30,16 +46,15 @@ RouterSpec grouped_sigmoid_router(const DecoderBuilder& b) {
   }
   router.renormalise = b.config().flag({"norm_topk_prob"}, true);
   router.renormalise_eps = 1e-20f;
-  router.scale = static_cast<float>(b.config().number({"routed_scaling_factor"}, 1));
+  router.scale = static_cast<float>(b.config().number({"routed_scaling_factor"}));
   return router;
 }
 
 MoeBlock grouped_sigmoid_block(DecoderBuilder& b, const std::string& prefix,
                                const RouterSpec& router) {
-  const int64_t d_expert = b.size({"moe_intermediate_size"}, 1, 1 << 20);
+  const int64_t d_expert = b.width({"moe_intermediate_size"});
   const int64_t n_shared = b.size_or({"n_shared_experts"}, 0, 1024, 0);
-  MoeBlock block = {
-      .experts = b.experts(prefix, router, d_expert), .shared = {}, .shared_gate = {}};
+  MoeBlock block = {.experts = b.experts(prefix, router, d_expert)};
   block.experts.selection_bias =
       b.weights().vector(prefix + ".gate.e_score_correction_bias", router.n_experts);
   if (n_shared > 0) block.shared = b.feed_forward(prefix + ".shared_experts", n_shared * d_expert);

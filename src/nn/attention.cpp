@@ -1,5 +1,7 @@
 #include "nn/attention.h"
 
+#include <algorithm>
+
 namespace ft {
 namespace {
 
@@ -11,8 +13,8 @@ void normalise(Lane& lane, const GqaSpec& spec, const TensorView& x, const float
 
 }  // namespace
 
-void attend(const Step& step, const GqaLayer& layer, const float* cos_sin, const TensorView& x,
-            const TensorView& residual) {
+void attend(const Step& step, const GqaLayer& layer, const RopeTable& rope_table,
+            const TensorView& x, const TensorView& residual) {
   Lane& lane = step.lane;
   const Ops& ops = *lane.ops;
   const GqaSpec& spec = layer.spec;
@@ -32,9 +34,9 @@ void attend(const Step& step, const GqaLayer& layer, const float* cos_sin, const
   RopeArgs rope = {.x = q,
                    .n_heads = spec.n_heads,
                    .d_head = spec.d_head,
-                   .d_rotary = layer.rope.d_rotary,
-                   .is_interleaved = layer.rope.is_interleaved,
-                   .cos_sin = cos_sin,
+                   .d_rotary = rope_table.spec().d_rotary,
+                   .is_interleaved = rope_table.spec().is_interleaved,
+                   .cos_sin = rope_table.cos_sin(),
                    .positions = rows.positions};
   ops.rope(lane, rope);
   rope.x = k;
@@ -51,6 +53,15 @@ void attend(const Step& step, const GqaLayer& layer, const float* cos_sin, const
                        .window = spec.window,
                        .sinks = layer.sinks});
   ops.linear(lane, {.w = layer.o, .x = q, .y = residual, .bias = layer.o_bias, .accumulate = true});
+}
+
+uint64_t scratch_bytes(const GqaLayer& layer, const StepLimits& limits) {
+  const int64_t d = layer.spec.d_head;
+  const uint64_t rows = Arena::bytes_for<float>(limits.n_rows * layer.q.rows) +
+                        2 * Arena::bytes_for<float>(limits.n_rows * layer.k.rows);
+  return rows + std::max({linear_scratch_bytes(limits.n_rows, layer.q.cols),
+                          linear_scratch_bytes(limits.n_rows, layer.o.cols),
+                          attention_scratch_bytes(limits, d, d)});
 }
 
 }  // namespace ft

@@ -29,7 +29,6 @@ struct GqaSpec {
 /// One layer. Biases, norms and sinks are nullptr where a model has none.
 struct GqaLayer {
   GqaSpec spec;
-  RopeSpec rope;
   int64_t index = 0;  // of the layer in the KV cache
   WeightView q, k, v, o;
   const float* q_bias = nullptr;
@@ -41,8 +40,11 @@ struct GqaLayer {
   const float* sinks = nullptr;  // [n_heads]
 };
 
-/// residual += attention(x). x: [n_rows, d_model], normed; cos_sin: rope_table of the layer's spec.
-void attend(const Step& step, const GqaLayer& layer, const float* cos_sin, const TensorView& x,
+/// residual += attention(x). x: [n_rows, d_model], normed.
+void attend(const Step& step, const GqaLayer& layer, const RopeTable& rope, const TensorView& x,
             const TensorView& residual);
+
+/// Bytes of the arena that attend() takes at most.
+uint64_t scratch_bytes(const GqaLayer& layer, const StepLimits& limits);
 
 }  // namespace ft

@@ -13,15 +13,10 @@ struct FeedForward {
 };
 
 /// y = down(activation(gate(x), up(x))), added to y where `accumulate`.
-inline void feed_forward(Lane& lane, const FeedForward& block, const TensorView& x,
-                         const TensorView& y, bool accumulate) {
-  const Arena::Scope scope(*lane.arena);
-  const TensorView gate = scratch(lane, x.rows, block.gate.rows);
-  const TensorView up = scratch(lane, x.rows, block.up.rows);
-  lane.ops->linear(lane, {.w = block.gate, .x = x, .y = gate});
-  lane.ops->linear(lane, {.w = block.up, .x = x, .y = up});
-  lane.ops->gate(lane, {.spec = block.spec, .gate = gate, .up = up});
-  lane.ops->linear(lane, {.w = block.down, .x = gate, .y = y, .accumulate = accumulate});
-}
+void feed_forward(Lane& lane, const FeedForward& block, const TensorView& x, const TensorView& y,
+                  bool accumulate);
+
+/// Bytes of the arena that feed_forward() takes at most.
+uint64_t scratch_bytes(const FeedForward& block, const StepLimits& limits);
 
 }  // namespace ft

@@ -10,10 +10,6 @@ int64_t token_bytes(const KvShape& shape) {
   return shape.n_kv_heads * d * (shape.is_f32 ? 4 : 2);
 }
 
-int64_t pages_for(int64_t n_tokens) {
-  return (n_tokens + kPageTokens - 1) / kPageTokens;
-}
-
 }  // namespace
 
 uint64_t kv_bytes_per_token(const KvShape& shape) {

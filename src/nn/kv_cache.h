@@ -20,6 +20,11 @@ struct KvShape {
   bool is_f32 = false;
 };
 
+/// Pages that hold n_tokens positions.
+constexpr int64_t pages_for(int64_t n_tokens) {
+  return (n_tokens + kPageTokens - 1) / kPageTokens;
+}
+
 /// Bytes of all layers for one position.
 uint64_t kv_bytes_per_token(const KvShape& shape);
 

@@ -1,5 +1,7 @@
 #include "nn/mla.h"
 
+#include <algorithm>
+
 namespace ft {
 namespace {
 
@@ -50,16 +52,16 @@ TensorView keys(const Step& step, const MlaLayer& layer, const RopeArgs& rope,
 
 }  // namespace
 
-void attend(const Step& step, const MlaLayer& layer, const float* cos_sin, const TensorView& x,
-            const TensorView& residual) {
+void attend(const Step& step, const MlaLayer& layer, const RopeTable& rope_table,
+            const TensorView& x, const TensorView& residual) {
   Lane& lane = step.lane;
   const Ops& ops = *lane.ops;
   const MlaSpec& spec = layer.spec;
   const RowPositions& rows = step.batch.rows;
   const Arena::Scope scope(*lane.arena);
   const RopeArgs rope = {.d_rotary = spec.d_rope,
-                         .is_interleaved = layer.rope.is_interleaved,
-                         .cos_sin = cos_sin,
+                         .is_interleaved = rope_table.spec().is_interleaved,
+                         .cos_sin = rope_table.cos_sin(),
                          .positions = rows.positions};
   const TensorView q = queries(step, layer, rope, x);
   const TensorView k = keys(step, layer, rope, x);
@@ -106,6 +108,20 @@ void attend(const Step& step, const MlaLayer& layer, const float* cos_sin, const
   ops.head_linear(lane, head);
   ops.linear(lane,
              {.w = layer.o, .x = values, .y = residual, .bias = layer.o_bias, .accumulate = true});
+}
+
+uint64_t scratch_bytes(const MlaLayer& layer, const StepLimits& limits) {
+  const MlaSpec& spec = layer.spec;
+  const auto rows = [&](int64_t d) { return Arena::bytes_for<float>(limits.n_rows * d); };
+  const int64_t d_key = spec.d_latent + spec.d_rope;
+  const uint64_t kept = rows(layer.q.rows) + rows(spec.d_q_latent) + rows(d_key) +
+                        rows(spec.n_heads * d_key) + rows(spec.n_heads * spec.d_latent) +
+                        rows(spec.n_heads * spec.d_value);
+  return kept + std::max({linear_scratch_bytes(limits.n_rows, layer.kv_down.cols),
+                          linear_scratch_bytes(limits.n_rows, layer.q.cols),
+                          linear_scratch_bytes(limits.n_rows, layer.o.cols),
+                          linear_scratch_bytes(limits.n_rows * spec.n_heads, spec.d_latent),
+                          attention_scratch_bytes(limits, d_key, spec.d_latent)});
 }
 
 }  // namespace ft

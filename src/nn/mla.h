@@ -24,7 +24,6 @@ struct MlaSpec {
 
 struct MlaLayer {
   MlaSpec spec;
-  RopeSpec rope;
   int64_t index = 0;
   WeightView q_down;  // [d_q_latent, d_model]; unused without a query latent
   const float* q_down_bias = nullptr;
@@ -40,7 +39,10 @@ struct MlaLayer {
 
 /// residual += attention(x). The cache holds one key a position: the normed latent, then the
 /// rotated key; its first d_latent numbers are the value.
-void attend(const Step& step, const MlaLayer& layer, const float* cos_sin, const TensorView& x,
+void attend(const Step& step, const MlaLayer& layer, const RopeTable& rope, const TensorView& x,
             const TensorView& residual);
+
+/// Bytes of the arena that attend() takes at most.
+uint64_t scratch_bytes(const MlaLayer& layer, const StepLimits& limits);
 
 }  // namespace ft

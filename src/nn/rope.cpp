@@ -56,22 +56,21 @@ std::vector<float> rope_frequencies(const RopeSpec& spec) {
   return frequencies;
 }
 
-std::vector<float> rope_table(const RopeSpec& spec, int64_t n_positions) {
+RopeTable::RopeTable(const RopeSpec& spec, int64_t n_positions) : spec_(spec) {
   const std::vector<float> frequencies = rope_frequencies(spec);
-  std::vector<float> table;
-  table.reserve(static_cast<size_t>(n_positions * spec.d_rotary));
+  cos_sin_.reserve(static_cast<size_t>(n_positions * spec.d_rotary));
   for (int64_t position = 0; position < n_positions; ++position) {
-    // Models are trained with angles rounded to float32; at long contexts that rounding is part of
-    // the model.
+    // Models are trained with angles rounded to float32; at long contexts that is part of the model.
     const auto angle = [&](float frequency) {
       return static_cast<double>(static_cast<float>(position) * frequency);
     };
-    for (const float f : frequencies)
-      table.push_back(static_cast<float>(std::cos(angle(f)) * spec.attention_factor));
-    for (const float f : frequencies)
-      table.push_back(static_cast<float>(std::sin(angle(f)) * spec.attention_factor));
+    for (const float f : frequencies) {
+      cos_sin_.push_back(static_cast<float>(std::cos(angle(f)) * spec.attention_factor));
+    }
+    for (const float f : frequencies) {
+      cos_sin_.push_back(static_cast<float>(std::sin(angle(f)) * spec.attention_factor));
+    }
   }
-  return table;
 }
 
 }  // namespace ft

@@ -23,6 +23,7 @@ struct RopeSpec {
   double beta_slow = 1;         // yarn
   bool truncate = true;         // yarn: the borders of its ramp are whole dimensions
   double attention_factor = 1;  // yarn: cosines and sines are multiplied by it
+  double mscale_all = 0;        // yarn: asks for a factor on the scores of latent attention
 };
 
 /// 0.1 * mscale * ln(factor) + 1 for factor > 1, else 1: YaRN's temperature.
@@ -31,7 +32,23 @@ double yarn_mscale(double factor, double mscale);
 /// Angle per position of each pair, before positions: [d_rotary / 2].
 std::vector<float> rope_frequencies(const RopeSpec& spec);
 
-/// For each position d_rotary / 2 cosines, then as many sines: [n_positions, d_rotary].
-std::vector<float> rope_table(const RopeSpec& spec, int64_t n_positions);
+/// The angles as operations read them, for all layers of a model.
+class RopeTable {
+ public:
+  RopeTable() = default;
+  RopeTable(const RopeSpec& spec, int64_t n_positions);
+
+  static uint64_t n_bytes(const RopeSpec& spec, int64_t n_positions) {
+    return static_cast<uint64_t>(n_positions * spec.d_rotary) * sizeof(float);
+  }
+
+  /// For each position d_rotary / 2 cosines, then as many sines: [n_positions, d_rotary].
+  const float* cos_sin() const { return cos_sin_.data(); }
+  const RopeSpec& spec() const { return spec_; }
+
+ private:
+  RopeSpec spec_;
+  std::vector<float> cos_sin_;
+};
 
 }  // namespace ft

@@ -12,7 +12,7 @@ enum class ExpertMatrix : uint8_t { kGate, kUp, kDown };
 
 /// gate and up: [d_expert, d_model]; down: [d_model, d_expert].
 struct ExpertShape {
-  FormatId format = FormatId::kBf16;
+  FormatId format = id_of<Bf16>;
   int64_t d_model = 0;
   int64_t d_expert = 0;
   bool has_bias = false;
@@ -28,20 +28,20 @@ class ExpertLayout {
   ExpertLayout() = default;
   explicit ExpertLayout(const ExpertShape& shape);
 
-  const ExpertShape& shape() const { return shape_; }
-  uint64_t record_bytes() const { return record_bytes_; }
+  FT_INLINE const ExpertShape& shape() const { return shape_; }
+  FT_INLINE uint64_t record_bytes() const { return record_bytes_; }
 
   /// Bytes that computing the expert reads: codes, scales and biases without padding.
   uint64_t read_bytes() const;
 
-  int64_t rows(ExpertMatrix m) const {
+  FT_INLINE int64_t rows(ExpertMatrix m) const {
     return m == ExpertMatrix::kDown ? shape_.d_model : shape_.d_expert;
   }
-  int64_t cols(ExpertMatrix m) const {
+  FT_INLINE int64_t cols(ExpertMatrix m) const {
     return m == ExpertMatrix::kDown ? shape_.d_expert : shape_.d_model;
   }
 
-  WeightView matrix(const uint8_t* record, ExpertMatrix m) const {
+  FT_INLINE WeightView matrix(const uint8_t* record, ExpertMatrix m) const {
     const Plane& plane = planes_[static_cast<int>(m)];
     return {.format = shape_.format,
             .rows = rows(m),
@@ -54,13 +54,13 @@ class ExpertLayout {
   }
 
   /// [rows(m)], or nullptr for experts without biases.
-  const float* bias(const uint8_t* record, ExpertMatrix m) const {
+  FT_INLINE const float* bias(const uint8_t* record, ExpertMatrix m) const {
     return shape_.has_bias
                ? reinterpret_cast<const float*>(record + planes_[static_cast<int>(m)].bias)
                : nullptr;
   }
 
-  static constexpr uint64_t factor_offset(ExpertMatrix m) {
+  static FT_INLINE constexpr uint64_t factor_offset(ExpertMatrix m) {
     return sizeof(float) * static_cast<uint64_t>(m);
   }
   uint64_t codes_offset(ExpertMatrix m) const { return planes_[static_cast<int>(m)].codes; }

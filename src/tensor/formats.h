@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
-#include "base/check.h"
 #include "tensor/formats/fp8_block.h"
 #include "tensor/formats/mxfp4.h"
 #include "tensor/formats/nvfp4.h"
@@ -16,15 +16,28 @@
 namespace ft {
 
 using Formats = std::tuple<F32, F16, Bf16, Fp8Block, Mxfp4, Nvfp4>;
+constexpr size_t kFormats = std::tuple_size_v<Formats>;
 
-/// The position of a format in the list.
-enum class FormatId : uint8_t { kF32, kF16, kBf16, kFp8Block, kMxfp4, kNvfp4 };
+/// A format as a value: its position in the list.
+enum class FormatId : uint8_t {};
+
+template <typename F, size_t kIndex = 0>
+constexpr FormatId position_of() {
+  if constexpr (std::is_same_v<F, std::tuple_element_t<kIndex, Formats>>) {
+    return static_cast<FormatId>(kIndex);
+  } else {
+    return position_of<F, kIndex + 1>();
+  }
+}
+
+template <typename F>
+inline constexpr FormatId id_of = position_of<F>();
 
 /// Calls `function` with a value of the format's type. The only dispatch over formats in the
 /// program.
 template <size_t kIndex = 0, typename Function>
-auto visit_format(FormatId id, Function&& function) {
-  if constexpr (kIndex + 1 < std::tuple_size_v<Formats>) {
+FT_INLINE auto visit_format(FormatId id, Function&& function) {
+  if constexpr (kIndex + 1 < kFormats) {
     if (static_cast<size_t>(id) != kIndex)
       return visit_format<kIndex + 1>(id, std::forward<Function>(function));
   }

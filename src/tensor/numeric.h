@@ -7,10 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#ifndef FT_HD
-#define FT_HD  // the build defines it as __host__ __device__ for .cu files
-#endif
-#define FT_INLINE FT_HD __attribute__((always_inline)) inline
+#include "base/inline.h"
 
 namespace ft {
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/checked.h"
 #include "tensor/formats.h"
 
 namespace ft {
@@ -16,12 +15,12 @@ struct TensorView {
   int64_t cols = 0;
   int64_t stride = 0;
 
-  float* row(int64_t r) const { return data + r * stride; }
+  FT_INLINE float* row(int64_t r) const { return data + r * stride; }
 };
 
 /// All that one needs to multiply by a weight: y[n] = sum_k w[n, k] x[k]. Borrowed.
 struct WeightView {
-  FormatId format = FormatId::kF32;
+  FormatId format = id_of<F32>;
   int64_t rows = 0;                 // outputs
   int64_t cols = 0;                 // inputs
   const uint8_t* codes = nullptr;   // [rows, row_bytes]
@@ -32,7 +31,7 @@ struct WeightView {
   int64_t first_row = 0;  // of this view within the matrix that the scales belong to
 
   /// Rows [begin, begin + count) of this matrix.
-  WeightView slice(int64_t begin, int64_t count) const {
+  FT_INLINE WeightView slice(int64_t begin, int64_t count) const {
     WeightView part = *this;
     part.codes += begin * row_bytes;
     part.rows = count;
@@ -42,12 +41,12 @@ struct WeightView {
 };
 
 /// Bytes that `cols` values of a row take, without padding.
-inline int64_t row_bytes_of(FormatId format, int64_t cols) {
+FT_INLINE int64_t row_bytes_of(FormatId format, int64_t cols) {
   return visit_format(format, [&](auto f) { return (cols * decltype(f)::kBits + 7) / 8; });
 }
 
 /// Scales in a row of scales.
-inline int64_t blocks_of(FormatId format, int64_t cols) {
+FT_INLINE int64_t blocks_of(FormatId format, int64_t cols) {
   return visit_format(format, [&](auto f) -> int64_t {
     using F = decltype(f);
     if constexpr (F::kBlock == 0) {
@@ -59,19 +58,19 @@ inline int64_t blocks_of(FormatId format, int64_t cols) {
 }
 
 /// Rows of scales that a matrix of `rows` rows has.
-inline int64_t scale_rows_of(FormatId format, int64_t rows) {
+FT_INLINE int64_t scale_rows_of(FormatId format, int64_t rows) {
   return visit_format(format, [&](auto f) -> int64_t {
     using F = decltype(f);
     return F::kBlock == 0 ? 0 : (rows + F::kScaleRows - 1) / F::kScaleRows;
   });
 }
 
-inline int64_t scale_bytes_of(FormatId format) {
+FT_INLINE int64_t scale_bytes_of(FormatId format) {
   return visit_format(format, [](auto f) -> int64_t { return decltype(f)::kScaleBytes; });
 }
 
 /// Bytes of codes and scales that one multiplication reads.
-inline uint64_t bytes_of(const WeightView& w) {
+FT_INLINE uint64_t bytes_of(const WeightView& w) {
   return static_cast<uint64_t>(w.rows * row_bytes_of(w.format, w.cols) +
                                scale_rows_of(w.format, w.rows) * blocks_of(w.format, w.cols) *
                                    scale_bytes_of(w.format));

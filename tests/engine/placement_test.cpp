@@ -20,8 +20,14 @@ TEST(Placement, PartsAddUp) {
       plan_placement(*o.model, {.n_context = 100, .n_prefill_rows = 16, .n_threads = 2});
   EXPECT_EQ(p.n_context, 100);
   EXPECT_EQ(p.bank_bytes, o.model->bank().n_bytes());
-  EXPECT_EQ(p.kv_bytes, 128 * kv_bytes_per_token(o.model->card().kv));
-  EXPECT_EQ(p.total_bytes(), p.bank_bytes + p.dense_bytes + p.kv_bytes + p.scratch_bytes);
+  EXPECT_EQ(p.kv_bytes, 128 * kv_bytes_per_token(p.kv));
+  EXPECT_EQ(p.n_pages, 2);
+  EXPECT_EQ(p.table_bytes, 100 * 16 * sizeof(float));
+  EXPECT_EQ(p.logits_bytes, 16 * 256 * sizeof(float));
+  EXPECT_EQ(p.total_bytes(), p.bank_bytes + p.dense_bytes + p.kv_bytes + p.scratch_bytes +
+                                 p.table_bytes + p.logits_bytes);
+  PlacementLimits wider = {.n_context = 100, .n_prefill_rows = 16, .kv_is_f32 = true};
+  EXPECT_EQ(plan_placement(*o.model, wider).kv_bytes, 2 * p.kv_bytes);
 }
 
 TEST(Placement, WithoutAWishTheContextIsTheModelsUpToADefault) {

@@ -88,10 +88,37 @@ TEST(Sampler, PresenceAndFrequencyCountTheReplyOnly) {
 TEST(Sampler, ImpossibleParametersAreRefused) {
   for (const SamplingParams& p :
        {SamplingParams{.temperature = -1}, SamplingParams{.temperature = NAN},
-        SamplingParams{.top_k = -3}, SamplingParams{.top_p = 0}, SamplingParams{.top_p = 1.1f},
-        SamplingParams{.min_p = 2}, SamplingParams{.repetition_penalty = 0}}) {
+        SamplingParams{.top_k = -3}, SamplingParams{.top_p = -0.1f}, SamplingParams{.top_p = 1.1f},
+        SamplingParams{.min_p = 2}, SamplingParams{.repetition_penalty = 0},
+        SamplingParams{.presence_penalty = INFINITY}, SamplingParams{.frequency_penalty = NAN}}) {
     EXPECT_THROW(Sampler(p, {}), Error);
+    EXPECT_THROW(check_sampling(p), Error);
   }
+}
+
+TEST(Sampler, TheEndsOfTheRangesAreAllowed) {
+  for (const SamplingParams& p :
+       {SamplingParams{}, SamplingParams{.temperature = 1e6f}, SamplingParams{.top_k = INT32_MAX},
+        SamplingParams{.top_p = 0}, SamplingParams{.min_p = 1},
+        SamplingParams{.repetition_penalty = 1e-6f}, SamplingParams{.repetition_penalty = 1e6f},
+        SamplingParams{.presence_penalty = -1e6f}}) {
+    EXPECT_NO_THROW(check_sampling(p));
+  }
+}
+
+TEST(Sampler, ARefusalHasTheNameTheValueAndTheRange) {
+  try {
+    check_sampling({.min_p = 2});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    EXPECT_STREQ(error.what(), "min-p is 2, it must be from 0 to 1");
+  }
+}
+
+TEST(Sampler, TopPZeroIsTheBestToken) {
+  EXPECT_EQ(shares({.temperature = 5, .top_p = 0}, {1, 3, 3, 2}).size(), 1u);
+  EXPECT_EQ(shares({.temperature = 5, .top_p = 0}, {1, 3, 3, 2}).begin()->first, 1);
 }
 
 TEST(Sampler, InfiniteLogitsDoNotBreakTheDraw) {

@@ -9,12 +9,12 @@
 namespace ft::test {
 namespace {
 
-const std::vector<FormatId> kFormats = {FormatId::kF32,      FormatId::kF16,   FormatId::kBf16,
-                                        FormatId::kFp8Block, FormatId::kMxfp4, FormatId::kNvfp4};
+const std::vector<FormatId> kFormats = {id_of<F32>,      id_of<F16>,   id_of<Bf16>,
+                                        id_of<Fp8Block>, id_of<Mxfp4>, id_of<Nvfp4>};
 
 /// Columns that a format can have, near `wanted`.
 int64_t legal_cols(FormatId format, int64_t wanted) {
-  const int64_t unit = format == FormatId::kMxfp4 ? 32 : format == FormatId::kNvfp4 ? 16 : 1;
+  const int64_t unit = format == id_of<Mxfp4> ? 32 : format == id_of<Nvfp4> ? 16 : 1;
   return std::max(wanted / unit * unit, unit);
 }
 

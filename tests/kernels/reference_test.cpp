@@ -12,8 +12,8 @@
 namespace ft::test {
 namespace {
 
-const FormatId kFormats[] = {FormatId::kF32,      FormatId::kF16,   FormatId::kBf16,
-                             FormatId::kFp8Block, FormatId::kMxfp4, FormatId::kNvfp4};
+const FormatId kFormats[] = {id_of<F32>,      id_of<F16>,   id_of<Bf16>,
+                             id_of<Fp8Block>, id_of<Mxfp4>, id_of<Nvfp4>};
 
 /// sum_k w x and sum_k |w x| of each output.
 struct Product {
@@ -64,7 +64,7 @@ TEST(Reference, OwnLinearKeepsTheNorm) {
       error += std::pow(y[static_cast<size_t>(n)] - p.sum, 2);
       norm += p.sum * p.sum;
     }
-    const bool is_int8 = format == FormatId::kMxfp4 || format == FormatId::kNvfp4;
+    const bool is_int8 = format == id_of<Mxfp4> || format == id_of<Nvfp4>;
     EXPECT_LT(error / norm, is_int8 ? 2e-4 : 1e-11) << name_of(format);
   }
 }

@@ -74,7 +74,10 @@ INSTANTIATE_TEST_SUITE_P(
         ConfigCase{"olmoe", "rope_parameters", json{{"rope_theta", 1e4}, {"rope_type", "spiral"}},
                    "spiral"},
         ConfigCase{"olmoe", "rope_parameters",
-                   json{{"rope_theta", 1e4}, {"rope_type", "llama3"}, {"factor", 8}},
+                   json{{"rope_theta", 1e4},
+                        {"rope_type", "llama3"},
+                        {"factor", 8},
+                        {"original_max_position_embeddings", 64}},
                    "low_freq_factor"},
         ConfigCase{"olmoe", "hidden_act", "gelu", "gelu"},
         ConfigCase{"olmoe", "rms_norm_eps", -1, "rms_norm_eps"},
@@ -86,6 +89,14 @@ INSTANTIATE_TEST_SUITE_P(
         ConfigCase{"gpt_oss", "layer_types", json{"a", "b", "c", "d"}, "layer type 'a'"},
         ConfigCase{"deepseek_v3", "n_group", 3, "equal groups"},
         ConfigCase{"deepseek_v3", "topk_group", 5, "topk_group"},
+        ConfigCase{"deepseek_v3", "scoring_func", "softmax", "only sigmoid"},
+        ConfigCase{"deepseek_v3", "topk_method", "greedy", "only noaux_tc"},
+        ConfigCase{"deepseek_v3", "routed_scaling_factor", json(), "routed_scaling_factor"},
+        ConfigCase{"deepseek_v3", "n_group", json(), "n_group"},
+        ConfigCase{"deepseek_v3", "first_k_dense_replace", json(), "first_k_dense_replace"},
+        ConfigCase{"minimax_m2", "partial_rotary_factor", 1e300, "partial_rotary_factor"},
+        ConfigCase{"olmoe", "rope_scaling", json{{"rope_type", "yarn"}, {"factor", 2}},
+                   "rope_scaling says"},
         ConfigCase{"deepseek_v3", "kv_lora_rank", 31, "kv_a_proj"},
         ConfigCase{"minimax_m2", "rotary_dim", 7, "even"},
         ConfigCase{"minimax_m2", "rotary_dim", 18, "rotary_dim"},
@@ -139,6 +150,40 @@ TEST(OpenModel, BadScalesAreRefused) {
   for (size_t i = 0; i < 4; ++i)
     global.set_byte("model.layers.0.mlp.experts.0.up_proj.weight_scale_2", i, 0);
   EXPECT_THAT(refusal(global), HasSubstr("weight_scale_2"));
+}
+
+TEST(OpenModel, TheDeclaredDialectDecidesHowTensorsAreRead) {
+  ChangedModel model("qwen3_moe_nvfp4");  // ModelOpt's names
+  json config = model.config();
+  config["quantization_config"] = {{"quant_method", "compressed-tensors"},
+                                   {"format", "nvfp4-pack-quantized"},
+                                   {"ignore", {"lm_head", "re:.*self_attn.*", "re:.*mlp.gate$"}},
+                                   {"config_groups",
+                                    {{"group_0",
+                                      {{"targets", {"Linear"}},
+                                       {"weights",
+                                        {{"num_bits", 4},
+                                         {"type", "float"},
+                                         {"group_size", 16},
+                                         {"strategy", "tensor_group"}}}}}}}};
+  model.set_config(config);
+  EXPECT_THAT(refusal(model), HasSubstr("weight_global_scale"));
+}
+
+TEST(OpenModel, PredictorLayersAreLeftOut) {
+  ChangedModel model("glm4_moe");
+  model.change_header([](json& header) {
+    // A layer behind the last one, made of nothing: an empty tensor takes no bytes.
+    const size_t end = header["model.norm.weight"]["data_offsets"][1];
+    header["model.layers.4.eh_proj.weight"] = {
+        {"dtype", "BF16"}, {"shape", {0, 64}}, {"data_offsets", {end, end}}};
+  });
+  json config = model.config();
+  ASSERT_EQ(config["num_nextn_predict_layers"], 1);
+  EXPECT_EQ(refusal(model), "");
+  config["num_nextn_predict_layers"] = 0;
+  model.set_config(config);
+  EXPECT_THAT(refusal(model), HasSubstr("model.layers.4.eh_proj"));
 }
 
 TEST(OpenModel, OldAndNestedDialectsAreTheSameModel) {

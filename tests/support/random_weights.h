@@ -72,7 +72,7 @@ struct RandomMatrix {
     view.cols = cols;
     view.row_bytes = row_bytes_of(format, cols) + 5;
     view.scale_row_bytes = blocks_of(format, cols) * scale_bytes_of(format) + 3;
-    view.factor = format == FormatId::kNvfp4 ? 0.03125f * 1.3f : 1.0f;
+    view.factor = format == id_of<Nvfp4> ? 0.03125f * 1.3f : 1.0f;
     codes.resize(static_cast<size_t>(rows * view.row_bytes) + 256);
     scales.resize(static_cast<size_t>(scale_rows_of(format, rows) * view.scale_row_bytes) + 256);
     visit_format(format, [&](auto f) {
@@ -105,7 +105,7 @@ inline std::vector<uint8_t> random_records(Random& random, const ExpertLayout& l
   for (int64_t e = 0; e < n; ++e) {
     uint8_t* record = records.data() + static_cast<uint64_t>(e) * layout.record_bytes();
     for (const ExpertMatrix m : {ExpertMatrix::kGate, ExpertMatrix::kUp, ExpertMatrix::kDown}) {
-      const float factor = layout.shape().format == FormatId::kNvfp4 ? 0.01f : 1.0f;
+      const float factor = layout.shape().format == id_of<Nvfp4> ? 0.01f : 1.0f;
       __builtin_memcpy(record + ExpertLayout::factor_offset(m), &factor, sizeof(factor));
       const WeightView w = layout.matrix(record, m);
       visit_format(w.format, [&](auto f) {

@@ -24,8 +24,7 @@ void linear(Lane& lane, const LinearArgs& args) {
   });
 }
 
-/// y[c] = sum_n x[n] w[n, c], n ascending, for one head and one row of activations; `row` is
-/// scratch of w.cols values.
+/// y[c] = sum_n x[n] w[n, c], n ascending, for one head and one row of activations.
 template <typename F>
 FT_INLINE void transposed_row(const WeightView& w, const float* x, float* y) {
   constexpr int kSegment = F::kChunkValues * kPartials;

@@ -1,10 +1,10 @@
 // Activations as the kernels of a format read them. Packed once for an operation, read for every
 // row of weights.
-//   int8 partner:  quants [n_blocks * kBlock], even positions of a block before odd ones as a
-//   format unpacks its codes; one
-//                  float32 scale a block; a block of zeros or tiny values has scale 0
-//   float partner: for each segment of 32 chunks, value j of all 32 chunks side by side:
-//   [segment][j][32], zeros behind the end
+//   int8 partner:   quants [n_blocks * kBlock], even positions of a block before odd ones, as the
+//                   format unpacks its codes; one float32 scale a block, 0 for a block of zeros or
+//                   tiny values
+//   float partner:  for each segment of 32 chunks, value j of all 32 chunks side by side:
+//                   [segment][j][32], zeros behind the end
 
 struct Packed {
   const int8_t* quants = nullptr;

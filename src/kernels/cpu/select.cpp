@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "kernels/ops.h"
 
 namespace ft {
@@ -26,17 +27,20 @@ struct Isa {
   const Ops& (*ops)(bool exact);
 };
 
-// Best first.
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+}
+
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+
+// Best first. What is asked for is what cmake/isa.cmake compiles with.
 const std::array<Isa, 3> kIsas = {{
-    {"avx512",
-     [] {
-       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-              __builtin_cpu_supports("fma") != 0;
-     },
-     cpu_avx512::ops},
-    {"avx2", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") != 0; },
-     cpu_avx2::ops},
+    {"avx512", has_avx512, cpu_avx512::ops},
+    {"avx2", has_avx2, cpu_avx2::ops},
     {"scalar", [] { return true; }, cpu_scalar::ops},
 }};
 
@@ -51,13 +55,15 @@ std::vector<std::string> available_isas() {
 }
 
 const Ops& cpu_ops(std::string_view isa, bool exact) {
-  const char* forced = std::getenv("FT_ISA");
-  if (isa == "auto" && forced != nullptr && *forced != '\0') isa = forced;
+  const char* variable = std::getenv("FT_ISA");
+  const bool is_forced = isa == "auto" && variable != nullptr && *variable != '\0';
+  const std::string_view wanted = is_forced ? variable : isa;
   for (const Isa& row : kIsas) {
-    if (row.is_possible() && (isa == "auto" || isa == row.name)) return row.ops(exact);
+    if (row.is_possible() && (wanted == "auto" || wanted == row.name)) return row.ops(exact);
   }
-  bad_input("instruction set '{}' is not possible here; this machine and this build can run: {}",
-            isa, fmt::join(available_isas(), ", "));
+  bad_input("instruction set '{}'{} is not possible here; this machine and this build can run: {}",
+            printable(wanted), is_forced ? " (from the environment's FT_ISA)" : "",
+            fmt::join(available_isas(), ", "));
 }
 
 }  // namespace ft

@@ -1,5 +1,5 @@
 // e4m3 values with one float32 scale for each tile of 128 x 128 (DeepSeek-V3's scheme; scales
-// stored as bf16, f32 or e8m0 become f32 at load, exactly). The partner is float32: an int8
+// stored as bf16, f32 or e8m0 become f32 at load). The partner is float32: an int8
 // activation would lose more than the weights keep, and a chunk's sixteen products cost one fused
 // multiply-add each in either case.
 #pragma once

@@ -1,6 +1,6 @@
 // Two e2m1 values a byte (low nibble first) with one e8m0 scale for each 32: the OCP MX format.
-// gpt-oss stores it as
-// `_blocks`/`_scales`, DeepSeek-V4 as int8 `weight` with an e8m0 `scale`; both are these bytes.
+// gpt-oss stores it as `_blocks`/`_scales`, DeepSeek-V4 as int8 `weight` with an e8m0 `scale`; both
+// are these bytes.
 #pragma once
 
 #include "tensor/formats/format.h"

@@ -14,8 +14,8 @@ struct Nvfp4 {
   static constexpr int kScaleRows = 1;
   static constexpr int kScaleBytes = 1;
   static constexpr Partner kPartner = Partner::kInt8;
-  // Codes are doubled, and a scale byte is read as the high bits of a half, which is 2^8 too small:
-  // fast on every machine.
+  // Codes are doubled, and scales taken 2^8 too small: a kernel may read the byte as the upper half
+  // of a float16, which is fast everywhere.
   static constexpr float kRowFactor = 128;
 
   static FT_INLINE void unpack(const uint8_t* block, int8_t* codes) {

@@ -1,4 +1,4 @@
-#include "engine/report.h"
+#include "engine/opened_model.h"
 
 #include "base/cpus.h"
 #include "device/machine.h"
@@ -8,24 +8,25 @@
 
 namespace ft {
 
-std::unique_ptr<Model> open_with(const Checkpoint& checkpoint, const EngineOptions& options) {
-  std::unique_ptr<Model> model = open_model(checkpoint);
-  model->set_kv_f32(options.exact || options.kv_dtype == KvDType::kF32);
-  return model;
+OpenedModel open_planned(const EngineOptions& options, int n_threads) {
+  OpenedModel opened;
+  opened.checkpoint = std::make_unique<Checkpoint>(Checkpoint::open(options.model_dir));
+  opened.model = open_model(*opened.checkpoint);
+  opened.placement = plan_placement(
+      *opened.model, {.n_context = options.n_context,
+                      .n_prefill_rows = options.n_prefill_rows,
+                      .n_threads = n_threads,
+                      .kv_is_f32 = options.exact || options.kv_dtype == KvDType::kF32});
+  return opened;
 }
 
-Placement plan(const Model& model, const EngineOptions& options, int n_threads) {
-  return plan_placement(model, {.n_context = options.n_context,
-                                .n_prefill_rows = options.n_prefill_rows,
-                                .n_threads = n_threads});
-}
-
-ModelReport report_of(const Model& model, const Checkpoint& checkpoint,
-                      const Placement& placement) {
+ModelReport report_of(const OpenedModel& opened) {
+  const Model& model = *opened.model;
+  const Placement& placement = opened.placement;
   const ModelCard& card = model.card();
   const ExpertLayout& layout = model.bank().layout();
   ModelReport r;
-  r.path = checkpoint.folder().string();
+  r.path = opened.checkpoint->folder().string();
   r.architecture = card.architecture;
   r.attention = card.attention;
   r.n_vocab = card.n_vocab;
@@ -34,18 +35,19 @@ ModelReport report_of(const Model& model, const Checkpoint& checkpoint,
   r.n_moe_layers = card.n_moe_layers;
   r.n_shared_experts = card.n_shared_experts;
   r.n_context = card.n_context;
+  r.n_session_context = placement.n_context;
   r.n_params = card.n_params;
   r.n_active_params = card.n_active_params;
-  for (const TensorEntry& tensor : checkpoint.tensors()) r.file_bytes += tensor.n_bytes;
+  for (const TensorEntry& tensor : opened.checkpoint->tensors()) r.file_bytes += tensor.n_bytes;
   r.dense_bytes = card.dense_bytes;
   r.step_bytes = card.step_bytes;
-  r.kv_bytes_per_token = kv_bytes_per_token(card.kv);
+  r.kv_bytes_per_token = kv_bytes_per_token(placement.kv);
   r.host_bytes = placement.total_bytes();
   for (const auto& [format, tally] : model.weights().dense_tally()) {
     r.formats.push_back(
         {.name = std::string(name_of(format)), .used_for = "dense", .n_bytes = tally.n_bytes});
   }
-  const uint64_t resident = card.dense_bytes + placement.kv_bytes + placement.scratch_bytes;
+  const uint64_t resident = placement.total_bytes() - placement.bank_bytes;
   r.device_min_bytes = resident;
   r.device_all_bytes = resident;
   if (card.n_moe_layers > 0) {
@@ -54,7 +56,7 @@ ModelReport report_of(const Model& model, const Checkpoint& checkpoint,
     r.d_expert = layout.shape().d_expert;
     r.experts_format = name_of(layout.shape().format);
     r.expert_bytes = layout.record_bytes();
-    r.bank_bytes = model.bank().n_bytes();
+    r.bank_bytes = placement.bank_bytes;
     r.device_min_bytes += static_cast<uint64_t>(card.router.n_active) * layout.record_bytes();
     r.device_all_bytes += r.bank_bytes;
     r.formats.push_back({.name = r.experts_format, .used_for = "experts", .n_bytes = r.bank_bytes});
@@ -63,10 +65,8 @@ ModelReport report_of(const Model& model, const Checkpoint& checkpoint,
 }
 
 ModelReport inspect_model(const EngineOptions& options) {
-  const Checkpoint checkpoint = Checkpoint::open(options.model_dir);
-  const std::unique_ptr<Model> model = open_with(checkpoint, options);
   const int n_threads = options.n_threads > 0 ? options.n_threads : allowed_cpus().n_cores;
-  return report_of(*model, checkpoint, plan(*model, options, n_threads));
+  return report_of(open_planned(options, n_threads));
 }
 
 MachineReport inspect_machine(const std::string& isa) {
