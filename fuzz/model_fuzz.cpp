@@ -52,8 +52,10 @@ void run(const fs::path& folder) {
   static ft::Team team(1);
   const ft::Checkpoint checkpoint = ft::Checkpoint::open(folder);
   const std::unique_ptr<ft::Model> model = ft::open_model(checkpoint);
-  const ft::Placement placement = ft::plan_placement(
-      *model, {.n_context = std::min<int64_t>(model->card().n_context, 100), .n_prefill_rows = 3, .n_threads = 1});
+  const ft::Placement placement =
+      ft::plan_placement(*model, {.n_context = std::min<int64_t>(model->card().n_context, 100),
+                                  .n_prefill_rows = 3,
+                                  .n_threads = 1});
   ft::check_fits(placement, kMostBytes);
   model->bank().fill(team, {});
   ft::Runner runner(*model, placement, team, ft::cpu_ops("auto", false));

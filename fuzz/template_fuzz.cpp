@@ -38,10 +38,10 @@ void render(std::string_view source, std::string_view messages) {
   limits.text_bytes = 1 << 20;
   jinja::Run run("t", limits);
   jinja::Dict variables;
-  variables.set(jinja::made(run, "messages"), jinja::parse_json(run, messages, "messages"));
-  variables.set(jinja::made(run, "tools"), jinja::None{});
-  variables.set(jinja::made(run, "bos_token"), jinja::made(run, "<s>"));
-  variables.set(jinja::made(run, "add_generation_prompt"), true);
+  variables.set(run, jinja::made(run, "messages"), jinja::parse_json(run, messages, "messages"));
+  variables.set(run, jinja::made(run, "tools"), jinja::None{});
+  variables.set(run, jinja::made(run, "bos_token"), jinja::made(run, "<s>"));
+  variables.set(run, jinja::made(run, "add_generation_prompt"), true);
   jinja::Body body = jinja::parse_template(source, "t");
   check(*jinja::Evaluator(run, variables).render(body));
 }

@@ -7,7 +7,7 @@ set -euo pipefail
 packages_of() {
   case "$1" in
     build)
-      echo g++ cmake ninja-build pkg-config libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev \
+      echo g++ cmake ninja-build pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev \
         libonig-dev libutf8proc-dev libedit-dev
       ;;
     test)

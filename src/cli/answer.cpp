@@ -36,6 +36,13 @@ double rate(double n, double seconds) {
   return n > 0 && seconds > 0 ? n / seconds : 0;
 }
 
+std::string plain_text_of(const Reply& reply, const Tokenizer& tokenizer,
+                          const std::vector<std::string>& stop_strings) {
+  StopStrings stop(stop_strings);
+  std::string text = stop.push(tokenizer.decode(reply.tokens, /*skip_special=*/true));
+  return text + stop.finish();
+}
+
 }  // namespace
 
 Answer generate_answer(Session& session, const Tokenizer& tokenizer, std::vector<int32_t> prompt,
@@ -52,13 +59,17 @@ Answer generate_answer(Session& session, const Tokenizer& tokenizer, std::vector
   const Request request{.tokens = std::move(prompt),
                         .sampling = options.sampling,
                         .max_tokens = options.max_tokens,
-                        .stop_tokens = options.stop_tokens};
+                        .stop_tokens = options.stop_tokens,
+                        .keep_going = [] { return !Interrupts::is_set(); }};
   answer.reply = session.generate(request, [&](int32_t token) {
     add(stop.push(detokenizer.push(token)));
     return !stop.is_stopped() && !Interrupts::is_set();
   });
   add(stop.push(detokenizer.finish()));
   add(stop.finish());
+  answer.plain_text = options.shows_special
+                          ? plain_text_of(answer.reply, tokenizer, options.stop_strings)
+                          : answer.text;
   answer.is_interrupted = answer.reply.reason == StopReason::kCaller && !stop.is_stopped();
   answer.stop_reason = stop.is_stopped() ? "stop_string" : name_of(answer.reply.reason);
   return answer;

@@ -23,12 +23,14 @@ struct AnswerOptions {
 
 struct Answer {
   Reply reply;
-  std::string text;
+  std::string text;        // as it was shown
+  std::string plain_text;  // the same without special tokens, for the conversation that goes on
   const char* stop_reason = "";  // stop_token, stop_string, max_tokens, context_full, interrupted
   bool is_interrupted = false;
 };
 
-/// Calls `show` with each piece of text. Ends early when Ctrl-C is pressed (see Interrupts).
+/// Calls `show` with each piece of text. Ends early when Ctrl-C is pressed (see Interrupts), also
+/// while the prompt is read.
 /// Errors: as Session::generate.
 Answer generate_answer(Session& session, const Tokenizer& tokenizer, std::vector<int32_t> prompt,
                        const AnswerOptions& options,

@@ -1,17 +1,39 @@
 // Reading of the text side, and the message list that a template wants.
 #include "cli/chat_text.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
+#include "cli/console.h"
+
 namespace ft {
+
+namespace fs = std::filesystem;
+
+std::optional<Tokenizer> load_tokenizer_if_present(const std::string& folder) {
+  // A link that leads nowhere is a mistake and no absence: load() says so.
+  std::error_code error;
+  const auto status = fs::symlink_status(fs::path(folder) / "tokenizer.json", error);
+  if (status.type() == fs::file_type::not_found) return std::nullopt;
+  return Tokenizer::load(folder);
+}
 
 ChatText load_chat_text(const std::string& folder) {
   Tokenizer tokenizer = Tokenizer::load(folder);
   auto chat_template = ChatTemplate::load(folder);
   ModelDefaults defaults = read_model_defaults(folder, tokenizer);
-  return {std::move(tokenizer), std::move(chat_template), std::move(defaults)};
+  return {folder, std::move(tokenizer), std::move(chat_template), std::move(defaults)};
+}
+
+void print_notes(const Tokenizer& tokenizer) {
+  for (const std::string& note : tokenizer.notes()) {
+    print_error(fmt::format("ft: {}\n", printable(note)));
+  }
 }
 
 std::vector<int32_t> encode_chat(const ChatTemplate& chat_template, const Tokenizer& tokenizer,

@@ -19,14 +19,22 @@ struct Message {
 };
 
 struct ChatText {
+  std::string folder;
   Tokenizer tokenizer;
   std::optional<ChatTemplate> chat_template;
   ModelDefaults defaults;
 };
 
+/// The tokenizer of a folder that has one: fixtures of those who port models often have none, and
+/// then ids have no spelling. Errors: as Tokenizer::load.
+std::optional<Tokenizer> load_tokenizer_if_present(const std::string& folder);
+
 /// Small files, to be read before the weights, so that a mistake in them or in the options shows at
 /// once. Errors: those of each part.
 ChatText load_chat_text(const std::string& folder);
+
+/// What the tokenizer's file says and the tokenizer had to read otherwise, on standard error.
+void print_notes(const Tokenizer& tokenizer);
 
 /// The tokens of a conversation, ready for the reply. `is_thinking` sets what templates call
 /// enable_thinking or thinking. Errors: as ChatTemplate::render and Tokenizer::encode.

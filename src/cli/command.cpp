@@ -33,31 +33,47 @@ std::string help_text() {
   return text;
 }
 
+/// Errors: UsageError with the commands that there are.
+const Command& find_command(const std::string& name) {
+  const auto command = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                    [&](const Command& row) { return name == row.name; });
+  if (command != std::end(kCommands)) return *command;
+  std::string names;
+  for (const Command& row : kCommands)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+  throw UsageError("ft", fmt::format("unknown command '{}'; there are {}", name, names));
+}
+
 }  // namespace
 
 std::span<const Command> commands() {
   return kCommands;
 }
 
+int exit_status(const Error& error) {
+  return error.kind() == ErrorKind::kDevice ? 1 : 2;
+}
+
 int run_program(std::span<const std::string> arguments) {
   if (arguments.empty())
     throw UsageError("ft", "no command given; `ft run PROMPT` answers a prompt");
   const std::string& name = arguments.front();
-  if (name == "--help" || name == "-h" || name == "help") {
-    print(help_text());
-    return 0;
+  const bool is_help = name == "--help" || name == "-h" || name == "help";
+  const size_t n_most = is_help ? 2 : 1;
+  if ((is_help || name == "--version") && arguments.size() > n_most) {
+    throw UsageError("ft", fmt::format("'{}' is one word too many", arguments[n_most]));
   }
   if (name == "--version") {
     print(fmt::format("ft {}\n", kVersion));
-    return 0;
+  } else if (is_help && arguments.size() == 2) {
+    const std::string help = "--help";
+    return find_command(arguments[1]).run({&help, 1});
+  } else if (is_help) {
+    print(help_text());
+  } else {
+    return find_command(name).run(arguments.subspan(1));
   }
-  const auto command = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                    [&](const Command& row) { return name == row.name; });
-  if (command != std::end(kCommands)) return command->run(arguments.subspan(1));
-  std::string names;
-  for (const Command& row : kCommands)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
-  throw UsageError("ft", fmt::format("unknown command '{}'; there are {}", name, names));
+  return 0;
 }
 
 }  // namespace ft

@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 
+#include "ft/error.h"
+
 namespace ft {
 
 inline constexpr const char* kVersion = "0.1.0";
@@ -17,7 +19,11 @@ struct Command {
 
 std::span<const Command> commands();
 
-/// `ft ...`: finds the command and runs it, or answers --help and --version. Same errors as
+/// The exit status for an Error: 2 for what the reader of its text can put right, 1 for a device
+/// that failed.
+int exit_status(const Error& error);
+
+/// `ft ...`: finds the command and runs it, or answers help and --version. Same errors as
 /// Command::run.
 int run_program(std::span<const std::string> arguments);
 

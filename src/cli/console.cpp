@@ -12,26 +12,11 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/write_all.h"
 #include "cli/options.h"
 #include "text/utf8.h"
 
 namespace ft {
-namespace {
-
-constexpr size_t kMaxInputBytes = 64 << 20;
-
-/// 0, or the errno of what went wrong.
-int write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    text.remove_prefix(static_cast<size_t>(n));
-  }
-  return 0;
-}
-
-}  // namespace
 
 void print(std::string_view text) {
   const int error = write_all(STDOUT_FILENO, text);

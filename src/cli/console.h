@@ -1,11 +1,15 @@
 // Standard input, output and error, as a program that is part of a pipe uses them.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace ft {
+
+/// The most that is read as one text.
+inline constexpr size_t kMaxInputBytes = 64 << 20;
 
 /// Writes all of it to standard output at once. Where nobody reads any more the program ends as
 /// SIGPIPE would end it. Errors: kIo, such as a full disk.
@@ -17,7 +21,7 @@ void print_error(std::string_view text);
 /// True where a person types.
 bool is_input_terminal();
 
-/// Standard input to its end. Errors: kIo; kBadInput above 64 MiB.
+/// Standard input to its end. Errors: kIo; kBadInput above kMaxInputBytes.
 std::string read_input();
 
 /// The words of the command line joined by spaces; without words standard input, unless a person

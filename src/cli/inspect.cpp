@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "base/units.h"
 #include "cli/chat_text.h"
 #include "cli/command.h"
@@ -14,6 +15,21 @@ namespace ft {
 namespace {
 
 constexpr const char* kCommand = "ft inspect";
+
+/// The text side of a folder, which may lack any of it: those who port a model begin without.
+struct TextSide {
+  std::optional<Tokenizer> tokenizer;
+  std::optional<ChatTemplate> chat_template;
+  std::vector<int32_t> stop_tokens;  // known with a tokenizer only
+};
+
+TextSide read_text_side(const std::string& folder) {
+  TextSide text{.tokenizer = load_tokenizer_if_present(folder),
+                .chat_template = ChatTemplate::load(folder),
+                .stop_tokens = {}};
+  if (text.tokenizer) text.stop_tokens = read_model_defaults(folder, *text.tokenizer).stop_tokens;
+  return text;
+}
 
 /// Two columns: a name and what it is.
 class Table {
@@ -42,7 +58,7 @@ std::string list_tokens(const Tokenizer& tokenizer, const std::vector<int32_t>& 
   constexpr size_t kMostShown = 24;
   std::string text;
   for (size_t i = 0; i < ids.size() && i < kMostShown; ++i) {
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", ids[i], tokenizer.piece(ids[i]));
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", ids[i], printable(tokenizer.piece(ids[i])));
   }
   if (ids.size() > kMostShown) text += fmt::format(", and {} more", ids.size() - kMostShown);
   return ids.empty() ? "none" : text;
@@ -84,12 +100,13 @@ void add_sizes(const ModelReport& model, Table& table) {
                         format_bytes(model.device_all_bytes)));
 }
 
-void add_text(const ChatText& text, Table& table) {
+void add_text(const TextSide& text, Table& table) {
   table.heading("Text");
-  table.row("tokenizer", text.tokenizer.description());
+  table.row("tokenizer", text.tokenizer ? text.tokenizer->description() : "none");
   table.row("chat template", text.chat_template ? "yes" : "no");
-  table.row("special tokens", list_tokens(text.tokenizer, text.tokenizer.special_ids()));
-  table.row("stop tokens", list_tokens(text.tokenizer, text.defaults.stop_tokens));
+  if (!text.tokenizer) return;
+  table.row("special tokens", list_tokens(*text.tokenizer, text.tokenizer->special_ids()));
+  table.row("stop tokens", list_tokens(*text.tokenizer, text.stop_tokens));
 }
 
 void add_machine(const MachineReport& machine, Table& table) {
@@ -147,18 +164,26 @@ Json json_of(const ModelReport& model) {
           {"formats", std::move(formats)}};
 }
 
-Json json_of(const ChatText& text) {
+Json json_of(const TextSide& text) {
+  if (!text.tokenizer) {
+    return {{"tokenizer", nullptr},
+            {"n_vocab", nullptr},
+            {"has_chat_template", text.chat_template.has_value()},
+            {"special_tokens", nullptr},
+            {"stop_tokens", nullptr}};
+  }
   const auto tokens_of = [&](const std::vector<int32_t>& ids) {
     Json tokens = Json::array();
-    for (const int32_t id : ids)
-      tokens.push_back({{"id", id}, {"piece", text.tokenizer.piece(id)}});
+    for (const int32_t id : ids) {
+      tokens.push_back({{"id", id}, {"piece", text.tokenizer->piece(id)}});
+    }
     return tokens;
   };
-  return {{"tokenizer", text.tokenizer.description()},
-          {"n_vocab", text.tokenizer.n_vocab()},
+  return {{"tokenizer", text.tokenizer->description()},
+          {"n_vocab", text.tokenizer->n_vocab()},
           {"has_chat_template", text.chat_template.has_value()},
-          {"special_tokens", tokens_of(text.tokenizer.special_ids())},
-          {"stop_tokens", tokens_of(text.defaults.stop_tokens)}};
+          {"special_tokens", tokens_of(text.tokenizer->special_ids())},
+          {"stop_tokens", tokens_of(text.stop_tokens)}};
 }
 
 Json json_of(const MachineReport& machine) {
@@ -196,12 +221,16 @@ int run_inspect(std::span<const std::string> arguments) {
   options.excludes("MODEL", "--model");
   if (!options.parse(arguments)) return 0;
   if (folders.size() > 1) throw UsageError(kCommand, "one model at a time");
+  if (!folders.empty() && folders.front().empty()) {
+    throw UsageError(kCommand, "MODEL: the text is empty");
+  }
   if (!folders.empty()) model_options.model_dir = folders.front();
 
   const EngineOptions engine_options = model_options.resolve(kCommand);
   const ModelReport model = inspect_model(engine_options);
   const MachineReport machine = inspect_machine(engine_options.isa);
-  const ChatText text = load_chat_text(engine_options.model_dir);
+  const TextSide text = read_text_side(engine_options.model_dir);
+  if (text.tokenizer) print_notes(*text.tokenizer);
   if (is_json) {
     const Json json{
         {"model", json_of(model)}, {"text", json_of(text)}, {"machine", json_of(machine)}};

@@ -1,29 +1,24 @@
 // libedit on a terminal; read(2) elsewhere.
 #include "cli/line_reader.h"
 
-#include <fcntl.h>
 #include <histedit.h>
 #include <langinfo.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <cwchar>
-#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
 #include "cli/console.h"
+#include "cli/history_file.h"
 #include "cli/interrupt.h"
 
 namespace ft {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kHistoryLines = 1000;
 
@@ -53,7 +48,7 @@ int read_character(EditLine* editor, wchar_t* character) {
 
 class TerminalReader : public LineReader {
  public:
-  TerminalReader() : history_file_(ft::history_file()), history_(history_init()) {
+  TerminalReader() : history_file_(history_path()), history_(history_init()) {
     editor_ = el_init("ft", stdin, stdout, stderr);
     if (editor_ == nullptr || history_ == nullptr) {
       fail(ErrorKind::kIo,
@@ -62,7 +57,9 @@ class TerminalReader : public LineReader {
     HistEvent event;
     history(history_, &event, H_SETSIZE, kHistoryLines);
     history(history_, &event, H_SETUNIQUE, 1);
-    if (!history_file_.empty()) history(history_, &event, H_LOAD, history_file_.c_str());
+    for (const std::string& line : history_file_.read(kHistoryLines)) {
+      history(history_, &event, H_ENTER, line.c_str());
+    }
     el_set(editor_, EL_CLIENTDATA, this);
     el_set(editor_, EL_PROMPT, &TerminalReader::prompt_of);
     el_set(editor_, EL_EDITOR, "emacs");
@@ -98,7 +95,7 @@ class TerminalReader : public LineReader {
   void remember(const std::string& line) override {
     HistEvent event;
     history(history_, &event, H_ENTER, line.c_str());
-    save();
+    history_file_.append(line);
   }
 
  private:
@@ -108,21 +105,7 @@ class TerminalReader : public LineReader {
     return self->prompt_.data();
   }
 
-  /// What somebody asked a model is nobody else's business: the file is the user's alone. A folder
-  /// that cannot be written costs the history of this session and nothing else.
-  void save() {
-    if (history_file_.empty()) return;
-    std::error_code error;
-    fs::create_directories(fs::path(history_file_).parent_path(), error);
-    const int fd = ::open(history_file_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) return;
-    fchmod(fd, 0600);
-    close(fd);
-    HistEvent event;
-    history(history_, &event, H_SAVE, history_file_.c_str());
-  }
-
-  std::string history_file_;
+  HistoryFile history_file_;
   History* history_;
   EditLine* editor_;
   std::string prompt_;
@@ -131,14 +114,20 @@ class TerminalReader : public LineReader {
 class PlainReader : public LineReader {
  public:
   Result read_line(const std::string&, std::string& line) override {
+    size_t n_searched = begin_;
     while (true) {
-      if (const size_t end = buffer_.find('\n'); end != std::string::npos) {
-        line = buffer_.substr(0, end);
-        buffer_.erase(0, end + 1);
+      if (const size_t end = buffer_.find('\n', n_searched); end != std::string::npos) {
+        line = buffer_.substr(begin_, end - begin_);
+        begin_ = end + 1;
         if (line.ends_with('\r')) line.pop_back();
         return Result::kLine;
       }
-      char bytes[4096];
+      buffer_.erase(0, std::exchange(begin_, 0));
+      n_searched = buffer_.size();
+      if (n_searched > kMaxInputBytes) {
+        bad_input("a line has more than {} MiB; give a shorter one", kMaxInputBytes >> 20);
+      }
+      char bytes[1 << 16];
       const ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
       if (n > 0) {
         buffer_.append(bytes, static_cast<size_t>(n));
@@ -157,6 +146,7 @@ class PlainReader : public LineReader {
 
  private:
   std::string buffer_;
+  size_t begin_ = 0;  // of the first line that was not handed out
 };
 
 }  // namespace
@@ -166,16 +156,6 @@ std::unique_ptr<LineReader> LineReader::open() {
   std::setlocale(LC_CTYPE, "");
   if (std::strcmp(nl_langinfo(CODESET), "UTF-8") != 0) std::setlocale(LC_CTYPE, "C.UTF-8");
   return std::make_unique<TerminalReader>();
-}
-
-std::string history_file() {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && *state == '/') return std::string(state) + "/freetoken/history";
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && *home != '\0') {
-    return std::string(home) + "/.local/state/freetoken/history";
-  }
-  return "";
 }
 
 }  // namespace ft

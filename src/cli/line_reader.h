@@ -13,7 +13,8 @@ class LineReader {
   virtual ~LineReader() = default;
 
   /// Reads one line, without its end, into `line`. `prompt` shows on a terminal only. kEnd: Ctrl-D
-  /// or the end of the input; kInterrupted: Ctrl-C, which needs an Interrupts to live.
+  /// or the end of the input; kInterrupted: Ctrl-C, which needs an Interrupts to live. Errors: kIo;
+  /// kBadInput for a line above kMaxInputBytes.
   virtual Result read_line(const std::string& prompt, std::string& line) = 0;
 
   /// Keeps a line for the arrow keys, and for the next start where that is possible.
@@ -23,9 +24,5 @@ class LineReader {
   /// locale's characters to UTF-8.
   static std::unique_ptr<LineReader> open();
 };
-
-/// $XDG_STATE_HOME/freetoken/history or ~/.local/state/freetoken/history; "" where neither variable
-/// is set.
-std::string history_file();
 
 }  // namespace ft

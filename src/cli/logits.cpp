@@ -1,6 +1,7 @@
 // `ft logits`: the numbers behind a model, for those who compare implementations.
 #include <algorithm>
-#include <filesystem>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -8,8 +9,11 @@
 
 #include "base/error.h"
 #include "base/file_map.h"
+#include "base/printable.h"
+#include "cli/chat_text.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/limits.h"
 #include "cli/model_options.h"
 #include "cli/options.h"
 #include "cli/token_list.h"
@@ -39,8 +43,8 @@ struct LogitsOptions {
     options.value("--tokens", tokens, "Ids apart by commas or spaces");
     options.value("--tokens-file", tokens_file, "A file of such ids");
     options.excludes("--tokens", "--tokens-file");
-    options.value("--greedy", n_greedy, "Continue by the N best tokens, past any end token");
-    options.range(1, 1e9);
+    options.value("--greedy", n_greedy, "Continue by the N best tokens, past any end token",
+                  {1, 1e9});
     options.group("Output");
     options.value("--out", out,
                   "Write a safetensors file: logits float32 [T, V] and, with --greedy, greedy_ids "
@@ -55,6 +59,23 @@ struct LogitsOptions {
     return parse_token_list(read_text_file(*tokens_file, kMaxTokenFileBytes), *tokens_file);
   }
 };
+
+/// All that can be wrong is found here, before the weights are read. Errors: kBadInput, and
+/// kOutOfMemory for logits that do not fit.
+void check_request(const LogitsOptions& options, std::span<const int32_t> tokens,
+                   const ModelReport& model) {
+  check_prompt(tokens, model);
+  // The last token of a continuation is chosen and not read.
+  const int64_t n_most = model.n_session_context - std::ssize(tokens) + 1;
+  if (options.n_greedy && *options.n_greedy > n_most) {
+    bad_input("--greedy {}: behind {} tokens the context of {} has room for {}", *options.n_greedy,
+              tokens.size(), model.n_session_context, n_most);
+  }
+  if (!options.out) return;
+  check_output_file("--out", *options.out);
+  check_memory(fmt::format("the logits of {} tokens", tokens.size()),
+               tokens.size() * static_cast<uint64_t>(model.n_vocab) * sizeof(float));
+}
 
 /// The session is left with all tokens in it. All rows, or the last one only. [n_rows, n_vocab]
 std::vector<float> score(Session& session, std::span<const int32_t> tokens, size_t n_vocab,
@@ -71,16 +92,12 @@ std::vector<int64_t> continue_greedily(Session& session, const std::vector<int32
                                        int64_t n) {
   const Request request{.tokens = tokens, .sampling = {}, .max_tokens = n, .stop_tokens = {}};
   const Reply reply = session.generate(request, [](int32_t) { return true; });
-  if (std::ssize(reply.tokens) < n) {
-    bad_input("--greedy {}: the context is full after {} tokens; give a larger --context", n,
-              reply.tokens.size());
-  }
   return {reply.tokens.begin(), reply.tokens.end()};
 }
 
-/// Fixtures of those who port models often come without a tokenizer: then ids have no spelling.
-std::string piece_of(const std::optional<Tokenizer>& tokenizer, int32_t id) {
-  return tokenizer ? "  " + tokenizer->piece(id) : "";
+/// NaN, which compares with nothing, counts as least.
+float comparable(float logit) {
+  return std::isnan(logit) ? -std::numeric_limits<float>::infinity() : logit;
 }
 
 void print_best(std::span<const float> logits, const std::optional<Tokenizer>& tokenizer) {
@@ -88,14 +105,15 @@ void print_best(std::span<const float> logits, const std::optional<Tokenizer>& t
   std::iota(ids.begin(), ids.end(), 0);
   const size_t n_best = std::min<size_t>(5, ids.size());
   const auto is_better = [&](int32_t a, int32_t b) {
-    const float x = logits[static_cast<size_t>(a)], y = logits[static_cast<size_t>(b)];
+    const float x = comparable(logits[static_cast<size_t>(a)]);
+    const float y = comparable(logits[static_cast<size_t>(b)]);
     return x > y || (x == y && a < b);
   };
   std::partial_sort(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(n_best), ids.end(),
                     is_better);
   for (size_t i = 0; i < n_best; ++i) {
     print(fmt::format("{:>7} {:>10.4f}{}\n", ids[i], logits[static_cast<size_t>(ids[i])],
-                      piece_of(tokenizer, ids[i])));
+                      tokenizer ? "  " + printable(tokenizer->piece(ids[i])) : ""));
   }
 }
 
@@ -116,9 +134,12 @@ int run_logits(std::span<const std::string> arguments) {
   LogitsOptions options;
   if (!options.parse(arguments)) return 0;
   const std::vector<int32_t> tokens = options.read_tokens();
-  const EngineOptions engine_options = options.model.resolve(kCommand);
-  const std::string folder = engine_options.model_dir;
-  const auto engine = load_engine(engine_options, options.model.is_quiet);
+  EngineOptions engine_options = options.model.resolve(kCommand);
+  check_request(options, tokens, inspect_model(engine_options));
+  std::optional<Tokenizer> tokenizer;
+  if (!options.out) tokenizer = load_tokenizer_if_present(engine_options.model_dir);
+  if (tokenizer && !options.model.is_quiet) print_notes(*tokenizer);
+  const auto engine = load_engine(std::move(engine_options), options.model.is_quiet);
   const auto session = engine->open_session();
   const size_t n_vocab = static_cast<size_t>(engine->model().n_vocab);
   const std::vector<float> logits = score(*session, tokens, n_vocab, options.out.has_value());
@@ -128,8 +149,6 @@ int run_logits(std::span<const std::string> arguments) {
     write_file(*options.out, logits, tokens.size(), greedy);
     return 0;
   }
-  std::optional<Tokenizer> tokenizer;
-  if (std::filesystem::exists(folder + "/tokenizer.json")) tokenizer = Tokenizer::load(folder);
   print_best(logits, tokenizer);
   if (!greedy.empty()) print(fmt::format("greedy: {}\n", fmt::join(greedy, " ")));
   return 0;

@@ -1,6 +1,6 @@
 // The program: what a command throws becomes one line on standard error and an exit status. 0
-// success; 1 an error that is ours or the machine's; 2 something the reader of the message can put
-// right; 130 stopped by Ctrl-C.
+// success; 2 something that the reader of the message can put right; 1 what he cannot: a device
+// that failed, memory that ran out unforeseen, a fault of ours; 130 stopped by Ctrl-C.
 #include <exception>
 #include <new>
 #include <string>
@@ -11,7 +11,6 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/options.h"
-#include "ft/error.h"
 
 int main(int argc, char** argv) {
   try {
@@ -23,7 +22,7 @@ int main(int argc, char** argv) {
     return 2;
   } catch (const ft::Error& error) {
     ft::print_error(fmt::format("ft: error: {}\n", error.what()));
-    return 2;
+    return ft::exit_status(error);
   } catch (const std::bad_alloc&) {
     ft::print_error(
         "ft: error: this machine has no memory left for what was asked; `ft inspect` says what a "

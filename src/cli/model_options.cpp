@@ -57,16 +57,15 @@ void ModelOptions::add_sizes_to(Options& options) {
                "Dequantised weights times float32 activations: the specification, slow; implies "
                "--kv-dtype f32");
   options.value("--context", n_context,
-                "Longest sequence in tokens (default: the model's, at most 8192)");
-  options.range(1, kMost);
-  options.value("--prefill-rows", n_prefill_rows, "Prompt tokens of one step (default: 256)");
-  options.range(1, kMost);
+                "Longest sequence in tokens (default: the model's, at most 8192)", {1, kMost});
+  options.value("--prefill-rows", n_prefill_rows, "Prompt tokens of one step (default: 256)",
+                {1, kMost});
 }
 
 void ModelOptions::add_to(Options& options) {
   add_sizes_to(options);
-  options.value("--threads", n_threads, "Threads (default: one for each core that may be used)");
-  options.range(1, kMost);
+  options.value("--threads", n_threads, "Threads (default: one for each core that may be used)",
+                {1, kMost});
   options.flag("--quiet", is_quiet, "Nothing on standard error but errors");
 }
 

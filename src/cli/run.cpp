@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
+#include "cli/limits.h"
 #include "cli/model_options.h"
 #include "cli/sampling_options.h"
 
@@ -49,28 +50,29 @@ struct RunOptions {
 };
 
 /// Options that only a template gives a meaning to are refused where there is none.
-void check_template_options(const RunOptions& options, const ChatText& text,
-                            const std::string& folder) {
+void check_template_options(const RunOptions& options, const ChatText& text) {
   if (!text.chat_template) {
-    if (options.system) bad_input("--system needs a chat template, and {} has none", folder);
-    if (options.has_no_think)
-      bad_input("--no-think needs a chat template, and {} has none", folder);
+    for (const auto& [name, is_given] : {std::pair{"--system", options.system.has_value()},
+                                         std::pair{"--no-think", options.has_no_think}}) {
+      if (is_given) bad_input("{} needs a chat template, and {} has none", name, text.folder);
+    }
   } else if (options.has_no_think && !can_switch_thinking(*text.chat_template)) {
-    bad_input("--no-think has no effect: the chat template of {} knows no enable_thinking", folder);
+    bad_input("--no-think has no effect: the chat template of {} knows no enable_thinking",
+              text.folder);
   }
 }
 
 std::vector<int32_t> encode_prompt(const RunOptions& options, const ChatText& text,
-                                   const std::string& prompt, const std::string& folder) {
+                                   const std::string& prompt) {
   check_utf8(prompt, "the prompt");
   if (options.is_raw) {
     return text.tokenizer.encode(prompt, {.recognise_special = !options.has_no_special});
   }
-  check_template_options(options, text, folder);
+  check_template_options(options, text);
   if (!text.chat_template) {
     if (!options.model.is_quiet) {
-      print_error(
-          fmt::format("ft: {} has no chat template; the text is continued as it is\n", folder));
+      print_error(fmt::format("ft: {} has no chat template; the text is continued as it is\n",
+                              text.folder));
     }
     return text.tokenizer.encode(prompt);
   }
@@ -112,8 +114,10 @@ int run_run(std::span<const std::string> arguments) {
   const std::string folder = engine_options.model_dir;
   const std::string prompt = words_or_input(kCommand, options.words, /*drops_line_end=*/true);
   const ChatText text = load_chat_text(folder);
-  const AnswerOptions answer_options = options.sampling.resolve(kCommand, text.defaults);
-  std::vector<int32_t> tokens = encode_prompt(options, text, prompt, folder);
+  if (!options.model.is_quiet) print_notes(text.tokenizer);
+  const AnswerOptions answer_options = options.sampling.resolve(kCommand, text);
+  std::vector<int32_t> tokens = encode_prompt(options, text, prompt);
+  check_prompt(tokens, inspect_model(engine_options));
   const auto engine = load_engine(std::move(engine_options), options.model.is_quiet);
 
   const Interrupts interrupts(Interrupts::Second::kEndsTheProgram);

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "cli/answer.h"
+#include "cli/chat_text.h"
 #include "cli/options.h"
-#include "text/model_defaults.h"
 
 namespace ft {
 
 struct SamplingOptions {
   std::optional<float> temperature;
-  std::optional<int64_t> top_k;
+  std::optional<int32_t> top_k;
   std::optional<float> top_p;
   std::optional<float> min_p;
   std::optional<float> repetition_penalty;
@@ -29,10 +29,14 @@ struct SamplingOptions {
 
   void add_to(Options& options);
 
-  /// What is not given comes from `defaults`; the seed is drawn. Errors: UsageError for an option
-  /// without effect, such as
-  /// --top-p where the best token is taken anyway.
-  AnswerOptions resolve(const std::string& command, const ModelDefaults& defaults) const;
+  /// What is not given comes from `text.defaults`; the seed is drawn. Errors: UsageError for a value
+  /// out of range and for an option without effect, such as --top-p where the best token is taken
+  /// anyway; kBadInput for a stop string that is not UTF-8, and, with the file, for a default out of
+  /// range.
+  AnswerOptions resolve(const std::string& command, const ChatText& text) const;
+
+ private:
+  void override_params(SamplingParams& params) const;
 };
 
 }  // namespace ft

@@ -1,4 +1,5 @@
 // `ft shell`: a chat in the terminal.
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace ft {
 namespace {
 
 constexpr const char* kCommand = "ft shell";
+constexpr const char* kBlanks = " \t\n";
 constexpr const char* kHelp =
     "/help            this list\n"
     "/reset           forget the conversation\n"
@@ -27,6 +29,13 @@ constexpr const char* kHelp =
     "A backslash at the end of a line continues it; lines between \"\"\" and \"\"\" are one "
     "message.\n"
     "Ctrl-C stops an answer. A message that begins with / needs a space in front.\n";
+
+/// True for what one message can cause: without it the conversation goes on. Anything else, such as
+/// a full disk, holds for the next message too.
+bool belongs_to_the_message(const Error& error) {
+  return error.kind() == ErrorKind::kBadInput || error.kind() == ErrorKind::kUnsupported ||
+         error.kind() == ErrorKind::kOutOfMemory;
+}
 
 /// One conversation: messages, and the session that has read them.
 class Chat {
@@ -56,17 +65,21 @@ class Chat {
       // The whole conversation each time: the session knows its beginning and reads only what is
       // new.
       auto tokens = encode_chat(*text_.chat_template, text_.tokenizer, messages_, is_thinking_);
-      Interrupts::clear();
       Answer answer =
           generate_answer(*session_, text_.tokenizer, std::move(tokens), options_, print);
       print(answer.is_interrupted ? " ...\n" : "\n");
       if (answer.reply.reason == StopReason::kContextFull) {
         print_error("ft: the context is full; /reset begins anew\n");
       }
-      messages_.push_back({"assistant", std::move(answer.text)});
+      if (answer.is_interrupted && answer.text.empty()) {
+        messages_.pop_back();  // stopped before the first word: as if it had not been said
+      } else {
+        messages_.push_back({"assistant", std::move(answer.plain_text)});
+      }
       ++options_.sampling.seed;  // the same question again may get another answer
       last_ = std::move(answer.reply);
     } catch (const Error& error) {
+      if (!belongs_to_the_message(error)) throw;
       messages_.pop_back();
       print_error(fmt::format("ft: error: {}\n", error.what()));
     }
@@ -112,6 +125,9 @@ LineReader::Result read_message(LineReader& reader, std::string& message) {
     const auto result = reader.read_line(is_first ? "> " : "... ", line);
     if (result == LineReader::Result::kEnd && !message.empty()) return LineReader::Result::kLine;
     if (result != LineReader::Result::kLine) return result;
+    if (message.size() + line.size() > kMaxInputBytes) {
+      bad_input("the message has more than {} MiB; give a shorter one", kMaxInputBytes >> 20);
+    }
     if (!line.empty()) reader.remember(line);
     if (is_first && line.starts_with("\"\"\"")) {
       is_block = true;
@@ -134,13 +150,18 @@ LineReader::Result read_message(LineReader& reader, std::string& message) {
   }
 }
 
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
 /// False for /quit.
 bool run_line(const std::string& line, Chat& chat) {
-  const size_t space = line.find(' ');
-  const std::string name = line.substr(0, space);
-  const size_t start =
-      line.find_first_not_of(' ', space == std::string::npos ? line.size() : space);
-  const std::string rest = start == std::string::npos ? "" : line.substr(start);
+  const std::string_view typed = trimmed(line);
+  const size_t n_name = std::min(typed.find_first_of(kBlanks), typed.size());
+  const std::string name(typed.substr(0, n_name));
+  const std::string rest(trimmed(typed.substr(n_name)));
   if (name != "/think" && !rest.empty()) {
     print(fmt::format("{} takes no words behind it; /help lists the commands\n", name));
   } else if (name == "/quit") {
@@ -166,7 +187,7 @@ void run_chat(LineReader& reader, Chat& chat) {
     const auto result = read_message(reader, message);
     if (result == LineReader::Result::kEnd) return;
     if (result == LineReader::Result::kInterrupted) continue;
-    if (message.find_first_not_of(" \t\n") == std::string::npos) continue;
+    if (trimmed(message).empty()) continue;
     if (message.front() != '/') {
       chat.say(message);
     } else if (!run_line(message, chat)) {
@@ -195,7 +216,8 @@ int run_shell(std::span<const std::string> arguments) {
     bad_input("{} has no chat template; `ft run --raw` continues a text with it", folder);
   }
   if (system) check_utf8(*system, "--system");
-  AnswerOptions answer_options = sampling.resolve(kCommand, text.defaults);
+  if (!model.is_quiet) print_notes(text.tokenizer);
+  AnswerOptions answer_options = sampling.resolve(kCommand, text);
   const auto engine = load_engine(std::move(engine_options), model.is_quiet);
   const auto reader = LineReader::open();
   if (!model.is_quiet && is_input_terminal()) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/units.h"
 #include "cli/chat_text.h"
 #include "cli/command.h"
@@ -20,7 +21,7 @@ constexpr const char* kCommand = "ft tokenize";
 std::string table_text(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   std::string text;
   for (const int32_t id : ids) {
-    text += fmt::format("{:>7}  {}{}\n", id, tokenizer.piece(id),
+    text += fmt::format("{:>7}  {}{}\n", id, printable(tokenizer.piece(id)),
                         tokenizer.is_special(id) ? "  (special)" : "");
   }
   return text + fmt::format("{} tokens\n", format_count(std::ssize(ids)));
@@ -55,6 +56,7 @@ int run_tokenize(std::span<const std::string> arguments) {
   check_utf8(text, "the text");
   const std::string folder = model.resolve_model_dir();
   const Tokenizer tokenizer = Tokenizer::load(folder);
+  print_notes(tokenizer);
   std::vector<int32_t> ids;
   if (uses_template) {
     const auto chat_template = ChatTemplate::load(folder);

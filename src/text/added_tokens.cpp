@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <spdlog/spdlog.h>
-
 #include "base/error.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
@@ -67,10 +65,10 @@ class Renumbered {
     example_ = fmt::format("'{}' has the id {} in the file and gets {}", excerpt(token.content),
                            token.id, id);
   }
-  void warn(const std::string& where) const {
-    if (n_ > 0)
-      spdlog::warn("{}: {} added tokens are numbered anew, as the reference does: {}", where, n_,
-                   example_);
+  std::vector<std::string> notes(const std::string& where) const {
+    if (n_ == 0) return {};
+    return {fmt::format("{}: {} added tokens are numbered anew, as the reference does: {}", where,
+                        n_, example_)};
   }
 
  private:
@@ -106,7 +104,7 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& vocab
     ids_.insert_or_assign(token.content, id);
     by_id_.insert_or_assign(id, std::move(token));
   }
-  renumbered.warn(where);
+  notes_ = renumbered.notes(where);
 
   std::vector<Spelling> raw;
   std::vector<Spelling> normalised;

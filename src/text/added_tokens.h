@@ -38,9 +38,10 @@ class AddedTokens {
  public:
   AddedTokens() = default;
 
-  /// Ids are those of `vocabulary` for contents that it has, else they continue behind it in order;
-  /// one warning says so if the file has other ids. Errors: kBadInput for an id that a piece has
-  /// already or that is out of all proportion, and for a content beyond 1 KiB.
+  /// Ids are those of `vocabulary` for contents that it has, else they continue
+  /// behind it in order; one of notes() says so if the file has other ids.
+  /// Errors: kBadInput for an id that a piece has already or that is out of all
+  /// proportion, and for a content beyond 1 KiB.
   AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& vocabulary,
               const std::vector<NormaliserStep>& normaliser, const std::string& where);
 
@@ -55,6 +56,7 @@ class AddedTokens {
   const AddedToken* find(int32_t id) const;
   std::optional<int32_t> find(std::string_view content) const;
   const std::map<int32_t, AddedToken>& by_id() const { return by_id_; }
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   // Spellings in order: those that start alike are neighbours, so a match narrows a range byte by
@@ -89,6 +91,7 @@ class AddedTokens {
   std::unordered_map<std::string, int32_t> ids_;
   Matcher raw_;
   Matcher normalised_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace ft

@@ -53,7 +53,7 @@ std::optional<Value> find_method(Run& run, const Value& value, std::string_view 
 std::optional<Value> own_attribute(Run& run, const Value& value, std::string_view name) {
   if (auto undefined = value.get<Undefined>()) fault_undefined(run, *undefined);
   if (auto loop = value.get<Loop*>()) return (*loop)->attribute(name);
-  if (auto space = value.get<Namespace*>()) return copy_of((*space)->names.find(name));
+  if (auto space = value.get<Namespace*>()) return copy_of((*space)->names.find(run, name));
   bool is_of_macro = name == "name" || name == "arguments" || name == "caller" ||
                      name == "catch_kwargs" || name == "catch_varargs";
   if (is_of_macro && value.is<const Callable*>()) {
@@ -143,14 +143,14 @@ void fault_undefined(Run& run, const Undefined& value) {
 
 std::optional<Value> get_attribute(Run& run, const Value& value, std::string_view name) {
   if (auto found = own_attribute(run, value, name)) return found;
-  if (const Dict* dict = value.dict()) return copy_of(dict->find(name));
+  if (const Dict* dict = value.dict()) return copy_of(dict->find(run, name));
   return std::nullopt;
 }
 
 std::optional<Value> get_item(Run& run, const Value& value, const Value& key) {
   if (auto undefined = value.get<Undefined>()) fault_undefined(run, *undefined);
   if (const Dict* dict = value.dict(); dict && is_hashable(key)) {
-    if (const Value* found = dict->find(key)) return *found;
+    if (const Value* found = dict->find(run, key)) return *found;
   }
   if (const Text* name = key.text()) return own_attribute(run, value, name->bytes());
   auto index = as_integer(key);

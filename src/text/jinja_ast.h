@@ -75,8 +75,15 @@ struct Chain {
   ExprPtr first;
   std::vector<std::pair<Op, ExprPtr>> rest;
 };
+/// value if test else otherwise if test else otherwise ...: each condition is
+/// about all that stands in front of it, so the last test is asked first.
 struct Conditional {
-  ExprPtr test, then, otherwise;  // `otherwise` may be null: undefined
+  struct Branch {
+    ExprPtr test;
+    ExprPtr otherwise;  // may be null: undefined
+  };
+  ExprPtr value;
+  std::vector<Branch> branches;
 };
 
 struct Attribute {

@@ -176,7 +176,7 @@ void Evaluator::assign(const Target& target, Value value, const ScopePtr& scope)
       run_.fault("'{}.{}' cannot be set: '{}' is not a namespace", target.name, target.attribute,
                  target.name);
     }
-    (*space)->names.set(made(run_, target.attribute), std::move(value));
+    (*space)->names.set(run_, made(run_, target.attribute), std::move(value));
     return;
   }
   Items items(run_, value);
@@ -220,7 +220,7 @@ void Evaluator::bind_macro(const MacroBody& macro, Args args, const ScopePtr& sc
   }
   if (macro.uses_kwargs) {
     Dict* rest = run_.make<Dict>();
-    for (auto& [name, value] : args.named) rest->set(made(run_, name), std::move(value));
+    for (auto& [name, value] : args.named) rest->set(run_, made(run_, name), std::move(value));
     scope->names["kwargs"] = static_cast<const Dict*>(rest);
   } else if (!args.named.empty()) {
     run_.fault("macro '{}' has no argument '{}'", macro.name, args.named.front().first);

@@ -1,9 +1,9 @@
 // Runs a parsed template.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 
 #include "text/jinja_ast.h"
 
@@ -12,7 +12,7 @@ namespace ft::jinja {
 /// Names and their values. A macro keeps the scope that it was defined in.
 struct Scope {
   std::shared_ptr<Scope> parent;
-  std::unordered_map<std::string_view, Value> names;
+  std::map<std::string_view, Value> names;
 };
 using ScopePtr = std::shared_ptr<Scope>;
 

@@ -35,6 +35,7 @@ Value Evaluator::evaluate(const Literal& node, const ScopePtr&) {
 
 Value Evaluator::look_up(std::string_view name, const ScopePtr& scope) {
   for (const Scope* at = scope.get(); at != nullptr; at = at->parent.get()) {
+    run_.charge(1);
     auto found = at->names.find(name);
     if (found != at->names.end()) return found->second;
   }
@@ -61,7 +62,7 @@ Value Evaluator::evaluate(const DictExpr& node, const ScopePtr& scope) {
     Value key = evaluate(*key_expr, scope);
     if (!is_hashable(key))
       run_.refuse("a dict with a key of type {} is not supported", type_name(key));
-    dict->set(std::move(key), evaluate(*value_expr, scope));
+    dict->set(run_, std::move(key), evaluate(*value_expr, scope));
   }
   return static_cast<const Dict*>(dict);
 }
@@ -73,8 +74,12 @@ Value Evaluator::evaluate(const Unary& node, const ScopePtr& scope) {
 }
 
 Value Evaluator::evaluate(const Conditional& node, const ScopePtr& scope) {
-  if (is_true(evaluate(*node.test, scope))) return evaluate(*node.then, scope);
-  return node.otherwise ? evaluate(*node.otherwise, scope) : Value(Undefined{"an if without else"});
+  for (auto branch = node.branches.rbegin(); branch != node.branches.rend(); ++branch) {
+    if (is_true(evaluate(*branch->test, scope))) continue;
+    return branch->otherwise ? evaluate(*branch->otherwise, scope)
+                             : Value(Undefined{"an if without else"});
+  }
+  return evaluate(*node.value, scope);
 }
 
 Value Evaluator::evaluate(const Chain& node, const ScopePtr& scope) {
@@ -200,6 +205,7 @@ Value Evaluator::apply(const TestStep& step, Value value, const ScopePtr& scope)
 }
 
 void Evaluator::add_named(Args& args, std::string_view name, Value value) {
+  run_.charge(1 + args.named.size());
   for (const auto& entry : args.named) {
     if (entry.first == name) run_.fault("the argument '{}' is given twice", name);
   }

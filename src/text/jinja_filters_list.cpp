@@ -174,8 +174,8 @@ Value unique_filter(NativeCall& call) {
     if (!is_sensitive) key = ignore_case(call.run, key);
     if (!is_hashable(key))
       call.run.fault("unique: values of type {} cannot be told apart", type_name(key));
-    if (seen.find(key)) continue;
-    seen.set(std::move(key), None{});
+    if (seen.find(call.run, key)) continue;
+    seen.set(call.run, std::move(key), None{});
     kept.push_back(item);
   }
   return make_list(call.run, std::move(kept), ListKind::kGenerator);

@@ -94,7 +94,8 @@ Value format_filter(NativeCall& call) {
   }
   if (!call.args.positional.empty()) call.run.fault("format() takes values with or without names");
   Dict* values = call.run.make<Dict>();
-  for (auto& [name, value] : call.args.named) values->set(made(call.run, name), std::move(value));
+  for (auto& [name, value] : call.args.named)
+    values->set(call.run, made(call.run, name), std::move(value));
   return percent_format(call.run, *format, static_cast<const Dict*>(values));
 }
 
@@ -103,13 +104,13 @@ Value truncate_filter(NativeCall& call) {
   TextRef end = call.text(2, "...");
   int64_t length = call.integer(0, 255);
   int64_t leeway = call.has_value(3) ? call.integer(3, 5) : 5;
-  int64_t n_kept = length - static_cast<int64_t>(end->n_chars());
-  if (n_kept < 0 || leeway < 0) run.fault("truncate() needs a length of at least its end's");
+  auto n_end = static_cast<int64_t>(end->n_chars());
+  if (length < n_end || leeway < 0) run.fault("truncate() needs a length of at least its end's");
   auto n_chars = length_of(call.self);
   if (n_chars && *n_chars - leeway <= length) return call.self;
   if (!call.self.text()) run.fault("truncate() needs a str, not {}", type_name(call.self));
   const TextRef& text = *call.self.get<TextRef>();
-  size_t stop = text->offset_of(static_cast<size_t>(n_kept));
+  size_t stop = text->offset_of(static_cast<size_t>(length - n_end));
   if (!call.flag(1, false)) stop = std::min(stop, text->bytes().substr(0, stop).rfind(' '));
   return concat(run, *slice(run, text, 0, stop), *end);
 }

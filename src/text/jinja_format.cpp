@@ -60,7 +60,7 @@ class PercentFormatter {
     if (end == std::string_view::npos) run_.fault("a name in the format has no ')'");
     if (!values_.dict()) run_.fault("the format has names and '%' got no dict");
     std::string_view name = format_.bytes().substr(position_, end - position_);
-    const Value* found = values_.dict()->find(name);
+    const Value* found = values_.dict()->find(run_, name);
     if (!found) run_.fault("the format needs '{}'", name);
     position_ = end + 1;
     return *found;

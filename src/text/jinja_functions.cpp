@@ -42,7 +42,7 @@ void add_entry(NativeCall& call, Dict& dict, Value key, Value value) {
   call.run.charge(1);
   if (!is_hashable(key))
     call.run.refuse("a dict with a key of type {} is not supported", type_name(key));
-  dict.set(std::move(key), std::move(value));
+  dict.set(call.run, std::move(key), std::move(value));
 }
 
 // What dict() and namespace() make of their arguments.

@@ -77,7 +77,7 @@ class ValueReader : public nlohmann::json_sax<nlohmann::json> {
     if (open_.empty()) {
       root = std::move(value);
     } else if (open_.back().dict != nullptr) {
-      open_.back().dict->set(std::move(open_.back().key), std::move(value));
+      open_.back().dict->set(run_, std::move(open_.back().key), std::move(value));
     } else {
       open_.back().list->items.push_back(std::move(value));
     }

@@ -33,7 +33,7 @@ Value dict_get(NativeCall& call) {
   if (!is_hashable(call.arg(0))) {
     call.run.fault("{} cannot be a key of a dict", type_name(call.arg(0)));
   }
-  const Value* found = call.self.dict()->find(call.arg(0));
+  const Value* found = call.self.dict()->find(call.run, call.arg(0));
   if (found) return *found;
   return call.has(1) ? call.arg(1) : Value(None{});
 }

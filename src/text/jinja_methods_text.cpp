@@ -47,7 +47,8 @@ Value replace_method(NativeCall& call) {
   return replace(call.run, self(call), *call.text(0), *call.text(1), call.integer(2, -1));
 }
 
-// Pieces between white space; `n_max` splits at most, counted from the left.
+// Pieces between white space; `n_max` splits at most, counted from the left;
+// below 0: all.
 std::vector<Value> split_space(Run& run, const TextRef& text, int64_t n_max) {
   std::vector<Value> pieces;
   std::string_view bytes = text->bytes();
@@ -58,7 +59,7 @@ std::vector<Value> split_space(Run& run, const TextRef& text, int64_t n_max) {
       pieces.push_back(slice(run, text, position, bytes.size()));
       break;
     }
-    --n_max;
+    if (n_max > 0) --n_max;
     size_t end = position;
     for (size_t after = end; end < bytes.size() && !is_space(next_code_point(bytes, after));
          end = after) {
@@ -170,7 +171,8 @@ Value pad_method(NativeCall& call) {
 
 Value zfill_method(NativeCall& call) {
   const TextRef& text = self(call);
-  int64_t n_missing = call.integer(0, 0) - static_cast<int64_t>(text->n_chars());
+  auto n_chars = static_cast<int64_t>(text->n_chars());
+  int64_t n_missing = std::max(call.integer(0, 0), n_chars) - n_chars;
   size_t n_sign = text->bytes().starts_with('-') || text->bytes().starts_with('+') ? 1 : 0;
   TextBuilder out(call.run);
   out.append(*text, 0, n_sign);

@@ -75,17 +75,18 @@ bool can_assign(const Token& token) {
 ExprPtr ExprParser::parse_expression() {
   Nesting nesting(in_);
   size_t n_unknown = unknown_.size();
-  ExprPtr value = parse_binary(kPrecOr);
+  Conditional conditional{parse_binary(kPrecOr), {}};
+  int line = conditional.value->line;
   while (in_.skip_name("if")) {
     unknown_.resize(n_unknown);  // what has a condition may name what does not exist
-    int line = in_.peek().line;
     ++n_soft;
     ExprPtr test = parse_binary(kPrecOr);
     ExprPtr otherwise = in_.skip_name("else") ? parse_expression() : nullptr;
     --n_soft;
-    value = make_expr(line, Conditional{std::move(test), std::move(value), std::move(otherwise)});
+    conditional.branches.push_back({std::move(test), std::move(otherwise)});
   }
-  return value;
+  if (conditional.branches.empty()) return std::move(conditional.value);
+  return make_expr(line, std::move(conditional));
 }
 
 ExprPtr ExprParser::parse_without_condition() {

@@ -116,8 +116,9 @@ std::vector<TextRef> split_lines(Run& run, const TextRef& text, bool keeps_ends)
 }
 
 TextRef pad(Run& run, const TextRef& text, int64_t width, Side side, const Text& fill) {
-  int64_t n_missing = width - static_cast<int64_t>(text->n_chars());
-  if (n_missing <= 0) return text;
+  auto n_chars = static_cast<int64_t>(text->n_chars());
+  if (width <= n_chars) return text;
+  int64_t n_missing = width - n_chars;
   int64_t n_left = side == Side::kLeft ? n_missing : 0;
   // The reference puts the odd one to the left if the width is odd.
   if (side == Side::kBoth) n_left = n_missing / 2 + (n_missing & width & 1);

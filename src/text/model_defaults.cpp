@@ -2,100 +2,99 @@
 #include "text/model_defaults.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
+#include <cmath>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file_map.h"
+#include "text/json_text.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_config.h"
 
 namespace ft {
 namespace {
 
 using Json = nlohmann::json;
-namespace fs = std::filesystem;
-
-constexpr uint64_t kMaxFileBytes =
-    64 << 20;  // a tokenizer_config.json may list thousands of added tokens
-constexpr int kMaxDepth = 64;
 
 /// One of the folder's JSON files: an object, empty where the file is missing.
 struct File {
   std::string name;
-  Json object = Json::object();
+  Json object;
 
-  /// nullptr where the key is absent or null.
+  /// Null where the key is absent or null.
   const Json* find(const char* key) const {
     const auto at = object.find(key);
     return at == object.end() || at->is_null() ? nullptr : &*at;
   }
 };
 
-File read_object(const fs::path& folder, const char* name) {
-  const fs::path path = folder / name;
-  File file{.name = path.string()};
-  if (!fs::exists(path)) return file;
-  const std::string text = read_text_file(path, kMaxFileBytes);
-  try {
-    file.object = Json::parse(text, [&](int depth, Json::parse_event_t, Json&) {
-      if (depth > kMaxDepth) bad_input("{}: nested deeper than {} levels", file.name, kMaxDepth);
-      return true;
-    });
-  } catch (const Json::exception& error) {
-    bad_input("{}: not valid JSON: {}", file.name, error.what());
-  }
-  if (!file.object.is_object()) bad_input("{}: holds no JSON object", file.name);
-  return file;
+File read_file(const std::filesystem::path& path) {
+  return {path.string(), read_json_object<Json>(path)};
 }
 
-void add_stop_token(const File& file, const Json& id, std::vector<int32_t>& stop_tokens) {
-  if (!id.is_number_integer()) {
-    bad_input("{}: eos_token_id is neither an integer nor a list of integers", file.name);
-  }
-  // Unsigned values above the range of int64 wrap to negative ones here; neither can be a token.
-  const int64_t value = id.get<int64_t>();
-  if (value >= 0 && value <= INT32_MAX) stop_tokens.push_back(static_cast<int32_t>(value));
+int64_t integer_of(const File& file, const char* key, const Json& value) {
+  const bool fits = value.is_number_integer() &&
+                    (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX);
+  if (!fits) bad_input("{}: {} is not an integer of 64 bits", file.name, key);
+  return value.get<int64_t>();
+}
+
+// Calls `take` with the value of the key, or with each item if it is a list.
+template <typename Take>
+void for_each(const File& file, const char* key, Take take) {
+  const Json* value = file.find(key);
+  if (value == nullptr) return;
+  if (!value->is_array()) return take(*value);
+  for (const Json& item : *value) take(item);
 }
 
 void add_stop_tokens(const File& file, std::vector<int32_t>& stop_tokens) {
-  const Json* ids = file.find("eos_token_id");
-  if (ids == nullptr) return;
-  if (!ids->is_array()) return add_stop_token(file, *ids, stop_tokens);
-  for (const Json& id : *ids) add_stop_token(file, id, stop_tokens);
+  for_each(file, "eos_token_id", [&](const Json& id) {
+    const int64_t value = integer_of(file, "eos_token_id", id);
+    // Some files say -1 for "none"; ids beyond a vocabulary are never produced.
+    if (value >= 0 && value <= INT32_MAX) stop_tokens.push_back(static_cast<int32_t>(value));
+  });
 }
 
-/// tokenizer_config.json: the spelling of the end token, as a string or as {"content": ...}.
-std::optional<std::string> eos_spelling(const File& file) {
-  const Json* token = file.find("eos_token");
-  if (token == nullptr) return std::nullopt;
-  if (token->is_object()) {
-    const auto content = token->find("content");
-    token = content == token->end() ? nullptr : &*content;
-  }
-  if (token == nullptr || !token->is_string()) {
-    bad_input("{}: eos_token is neither a string nor an object with content", file.name);
-  }
-  return token->get<std::string>();
+std::vector<std::string> read_stop_strings(const File& file) {
+  std::vector<std::string> strings;
+  for_each(file, "stop_strings", [&](const Json& string) {
+    if (!string.is_string()) {
+      bad_input("{}: stop_strings is neither a string nor a list of strings", file.name);
+    }
+    strings.push_back(string.get<std::string>());
+    if (strings.back().empty()) strings.pop_back();
+  });
+  return strings;
 }
 
-struct Range {
-  double least;
-  double most;
-};
+std::optional<int64_t> read_max_new_tokens(const File& file) {
+  const Json* value = file.find("max_new_tokens");
+  if (value == nullptr) return std::nullopt;
+  const int64_t n = integer_of(file, "max_new_tokens", *value);
+  if (n < 1) bad_input("{}: max_new_tokens is {}, not a positive number", file.name, n);
+  return n;
+}
 
-/// The number behind `key`, or `absent`.
-template <typename T>
-T number(const File& file, const char* key, T absent, Range range) {
+float number(const File& file, const char* key, float absent) {
   const Json* value = file.find(key);
   if (value == nullptr) return absent;
   if (!value->is_number()) bad_input("{}: {} is not a number", file.name, key);
   const double n = value->get<double>();
-  if (!(n >= range.least && n <= range.most)) {
-    bad_input("{}: {} is {}, outside {} to {}", file.name, key, n, range.least, range.most);
+  if (std::abs(n) > std::numeric_limits<float>::max()) {
+    bad_input("{}: {} is {}, beyond what a float holds", file.name, key, n);
   }
-  return static_cast<T>(n);
+  return static_cast<float>(n);
+}
+
+int32_t read_top_k(const File& file, int32_t absent) {
+  const Json* value = file.find("top_k");
+  if (value == nullptr) return absent;
+  const int64_t n = integer_of(file, "top_k", *value);
+  if (n == -1) return 0;  // how some files say "all"
+  if (n < INT32_MIN || n > INT32_MAX) bad_input("{}: top_k is {}, too large", file.name, n);
+  return static_cast<int32_t>(n);
 }
 
 SamplingParams read_sampling(const File& file) {
@@ -105,31 +104,32 @@ SamplingParams read_sampling(const File& file) {
   }
   const bool is_drawn = do_sample != nullptr && do_sample->get<bool>();
   SamplingParams params;
-  const float temperature = number<float>(file, "temperature", 1, {0, 1e6});
+  const float temperature = number(file, "temperature", 1);
   params.temperature = is_drawn ? temperature : 0;
-  // Some files say -1 for "all".
-  params.top_k = std::max(0, number<int32_t>(file, "top_k", is_drawn ? 50 : 0, {-1, INT32_MAX}));
-  params.top_p = number<float>(file, "top_p", 1, {0, 1});
-  params.min_p = number<float>(file, "min_p", 0, {0, 1});
-  params.repetition_penalty = number<float>(file, "repetition_penalty", 1, {1e-6, 1e6});
+  params.top_k = read_top_k(file, is_drawn ? 50 : 0);
+  params.top_p = number(file, "top_p", 1);
+  params.min_p = number(file, "min_p", 0);
+  params.repetition_penalty = number(file, "repetition_penalty", 1);
   return params;
 }
 
 }  // namespace
 
-ModelDefaults read_model_defaults(const fs::path& folder, const Tokenizer& tokenizer) {
+ModelDefaults read_model_defaults(const std::filesystem::path& folder, const Tokenizer& tokenizer) {
   ModelDefaults defaults;
-  const File generation = read_object(folder, "generation_config.json");
+  const File generation = read_file(folder / "generation_config.json");
   defaults.sampling = read_sampling(generation);
+  defaults.max_new_tokens = read_max_new_tokens(generation);
+  defaults.stop_strings = read_stop_strings(generation);
 
   std::vector<int32_t>& stop_tokens = defaults.stop_tokens;
-  const File config = read_object(folder, "config.json");
+  const File config = read_file(folder / "config.json");
   add_stop_tokens(config, stop_tokens);
   if (const Json* nested = config.find("text_config"); nested != nullptr && nested->is_object()) {
-    add_stop_tokens({.name = config.name + ": text_config", .object = *nested}, stop_tokens);
+    add_stop_tokens({config.name + ": text_config", *nested}, stop_tokens);
   }
   add_stop_tokens(generation, stop_tokens);
-  if (const auto spelling = eos_spelling(read_object(folder, "tokenizer_config.json"))) {
+  if (const auto spelling = read_tokenizer_config(folder).spelling_of("eos_token")) {
     // A spelling that the vocabulary lacks can never be produced, so that there is nothing to stop
     // at.
     if (const auto id = tokenizer.id_of(*spelling)) stop_tokens.push_back(*id);

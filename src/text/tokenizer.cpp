@@ -196,6 +196,10 @@ std::vector<int32_t> Tokenizer::special_ids() const {
   return ids;
 }
 
+const std::vector<std::string>& Tokenizer::notes() const {
+  return parts_->added.notes();
+}
+
 std::string Tokenizer::description() const {
   const auto spells_bytes = [](const auto& step) {
     return std::holds_alternative<SpellBytes>(step);

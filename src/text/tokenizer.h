@@ -58,6 +58,10 @@ class Tokenizer {
   std::vector<int32_t> special_ids() const;  // ascending
   std::string description() const;  // "byte-level BPE, 4,096 tokens, 3 special", for `ft inspect`
 
+  /// What whoever loaded the file should know, a sentence each: where ids are
+  /// not those of the file.
+  const std::vector<std::string>& notes() const;
+
   struct Parts;  // tokenizer_parts.h
 
  private:

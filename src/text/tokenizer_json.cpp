@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "text/json_text.h"
 #include "text/utf8.h"
 
 namespace ft {
@@ -28,7 +29,7 @@ std::optional<int64_t> integer_of(const json& value) {
 }
 
 std::string excerpt_of(const json& value) {
-  return excerpt(value.dump(-1, ' ', true));
+  return value.is_structured() ? value.type_name() : excerpt(value.dump(-1, ' ', true));
 }
 
 // A value and where it is, so that every complaint names the place.
@@ -216,7 +217,8 @@ SplitBehaviour read_behaviour(const Node& node) {
   const auto found = behaviours.find(name);
   if (found != behaviours.end()) return found->second;
   unsupported(
-      "{}: '{}' is not known; known are Contiguous, Isolated, MergedWithNext, MergedWithPrevious, "
+      "{}: '{}' is not known; known are Contiguous, Isolated, "
+      "MergedWithNext, MergedWithPrevious, "
       "Removed",
       node.path(), excerpt(name));
 }
@@ -533,18 +535,10 @@ std::vector<AddedToken> read_added_tokens(const Node& node) {
   return tokens;
 }
 
-json parse_text(std::string_view text, const std::string& where) {
-  try {
-    return json::parse(text.begin(), text.end());
-  } catch (const json::exception& error) {
-    bad_input("{}: not valid JSON: {:.300}", where, error.what());
-  }
-}
-
 }  // namespace
 
 TokenizerSpec read_tokenizer_json(std::string_view text, const std::string& where) {
-  const json document = parse_text(text, where);
+  const json document = parse_json_text<json>(text, where);
   const Node root(document, where);
   if (const std::optional<Node> version = root.find("version");
       version && version->text() != "1.0") {

@@ -2,6 +2,7 @@
 #include "text/value.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace ft::jinja {
@@ -52,18 +53,48 @@ bool dicts_equal(Run& run, const Dict& a, const Dict& b) {
   if (a.size() != b.size()) return false;
   Deeper deeper(run);
   for (const auto& [key, value] : a.entries()) {
-    const Value* other = b.find(key);
+    const Value* other = b.find(run, key);
     if (other == nullptr || !equals(run, value, *other)) return false;
   }
   return true;
 }
 
+template <typename T>
+int order_of(T a, T b) {
+  return a < b ? -1 : a > b;
+}
+
+// Exact, also where a float does not reach every integer; nothing for NaN.
+std::optional<int> compare_mixed(int64_t a, double b) {
+  if (std::isnan(b)) return std::nullopt;
+  if (b >= 0x1p63) return -1;
+  if (b < -0x1p63) return 1;
+  double whole = std::trunc(b);
+  int order = order_of(a, static_cast<int64_t>(whole));
+  return order != 0 ? order : order_of(whole, b);
+}
+
 std::optional<int> compare_numbers(const Value& a, const Value& b) {
   auto x = as_integer(a), y = as_integer(b);
-  if (x && y) return *x < *y ? -1 : *x > *y;
+  if (x && y) return order_of(*x, *y);
+  if (x) return compare_mixed(*x, *as_number(b));
+  if (y) {
+    auto order = compare_mixed(*y, *as_number(a));
+    return order ? std::optional(-*order) : std::nullopt;
+  }
   double p = *as_number(a), q = *as_number(b);
-  if (std::isnan(p) || std::isnan(q)) return std::nullopt;
-  return p < q ? -1 : p > q;
+  return std::isnan(p) || std::isnan(q) ? std::nullopt : std::optional(order_of(p, q));
+}
+
+// Kinds of keys stand in this order in the tree of a dict.
+enum class KeyKind { kUndefined, kNone, kNotANumber, kNumber, kText };
+
+KeyKind kind_of_key(const Value& key) {
+  if (key.text()) return KeyKind::kText;
+  if (key.is_none()) return KeyKind::kNone;
+  auto number = as_number(key);
+  if (!number) return KeyKind::kUndefined;
+  return std::isnan(*number) ? KeyKind::kNotANumber : KeyKind::kNumber;
 }
 
 std::optional<int> compare_lists(Run& run, const List& a, const List& b, std::string_view op) {
@@ -81,36 +112,43 @@ std::string_view type_name(const Value& value) {
   return std::visit(TypeName{}, value.data());
 }
 
-size_t Dict::Hash::operator()(const Value& key) const {
-  if (const Text* text = key.text()) return (*this)(text->bytes());
-  auto number = as_number(key);
-  return number ? std::hash<double>()(*number) : 0;
+bool Dict::Less::operator()(const Value& a, const Value& b) const {
+  KeyKind kind = kind_of_key(a), other = kind_of_key(b);
+  if (kind != other) return kind < other;
+  if (kind == KeyKind::kText) return a.text()->bytes() < b.text()->bytes();
+  return kind == KeyKind::kNumber && *compare_numbers(a, b) < 0;
 }
 
-bool Dict::Equal::operator()(const Value& a, const Value& b) const {
-  const Text* x = a.text();
-  const Text* y = b.text();
-  if (x || y) return x && y && x->bytes() == y->bytes();
-  if (as_number(a) && as_number(b)) return compare_numbers(a, b) == 0;
-  return (a.is_none() && b.is_none()) || (a.is_undefined() && b.is_undefined());
+bool Dict::Less::operator()(const Value& a, std::string_view b) const {
+  const Text* text = a.text();
+  return !text || text->bytes() < b;  // strings are the last kind
 }
 
-bool Dict::Equal::operator()(std::string_view a, const Value& b) const {
+bool Dict::Less::operator()(std::string_view a, const Value& b) const {
   const Text* text = b.text();
-  return text && text->bytes() == a;
+  return text && a < text->bytes();
 }
 
-const Value* Dict::find(const Value& key) const {
+// Each level of the tree may read the whole of a string.
+void Dict::charge_search(Run& run, size_t n_bytes) const {
+  run.charge(1);
+  run.charge_bytes(n_bytes * static_cast<size_t>(std::bit_width(entries_.size())));
+}
+
+const Value* Dict::find(Run& run, const Value& key) const {
+  charge_search(run, key.text() ? key.text()->size() : 0);
   auto place = places_.find(key);
   return place == places_.end() ? nullptr : &entries_[place->second].second;
 }
 
-const Value* Dict::find(std::string_view key) const {
+const Value* Dict::find(Run& run, std::string_view key) const {
+  charge_search(run, key.size());
   auto place = places_.find(key);
   return place == places_.end() ? nullptr : &entries_[place->second].second;
 }
 
-void Dict::set(Value key, Value value) {
+void Dict::set(Run& run, Value key, Value value) {
+  charge_search(run, key.text() ? key.text()->size() : 0);
   auto [place, is_new] = places_.try_emplace(key, entries_.size());
   if (is_new) {
     entries_.emplace_back(std::move(key), std::move(value));
@@ -183,7 +221,7 @@ bool contains(Run& run, const Value& container, const Value& item) {
   }
   if (const Dict* dict = container.dict()) {
     if (!is_hashable(item)) run.fault("{} cannot be a key of a dict", type_name(item));
-    return dict->find(item) != nullptr;
+    return dict->find(run, item) != nullptr;
   }
   Items items(run, container);
   while (auto next = items.next()) {

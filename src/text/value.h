@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -84,32 +84,32 @@ struct List : Managed {
   mutable size_t n_taken = 0;  // of a generator
 };
 
-/// Keys in order of insertion. Keys are strings, numbers, booleans, None and undefined.
+/// Keys in order of insertion. Keys are strings, numbers, booleans, None and
+/// undefined. All NaN are one key: Python finds a NaN by its identity.
 class Dict : public Managed {
  public:
   using Entry = std::pair<Value, Value>;
 
-  const Value* find(const Value& key) const;
-  const Value* find(std::string_view key) const;
+  /// Null for a key that is not there.
+  const Value* find(Run& run, const Value& key) const;
+  const Value* find(Run& run, std::string_view key) const;
   /// A key that is there keeps its place. The key must be hashable().
-  void set(Value key, Value value);
+  void set(Run& run, Value key, Value value);
   const std::vector<Entry>& entries() const { return entries_; }
   size_t size() const { return entries_.size(); }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
-    size_t operator()(const Value& key) const;
-  };
-  struct Equal {
+  // A tree, not a hash table: no choice of keys makes it slow.
+  struct Less {
     using is_transparent = void;
     bool operator()(const Value& a, const Value& b) const;
+    bool operator()(const Value& a, std::string_view b) const;
     bool operator()(std::string_view a, const Value& b) const;
-    bool operator()(const Value& a, std::string_view b) const { return (*this)(b, a); }
   };
+  void charge_search(Run& run, size_t n_bytes) const;
+
   std::vector<Entry> entries_;
-  std::unordered_map<Value, size_t, Hash, Equal> places_;
+  std::map<Value, size_t, Less> places_;
 };
 
 /// The one thing that a template can change from inside a loop.

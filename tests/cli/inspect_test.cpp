@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/process.h"
+#include "tests/support/process.h"
 
 namespace ft::test {
 namespace {
@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST(Inspect, JsonAgreesWithTheConfiguration) {
   const Outcome outcome = run({"inspect", "--json"});
@@ -55,6 +56,41 @@ TEST(Inspect, KeysAndValuesFollowTheirType) {
   const json full = json::parse(run({"inspect", "--json", "--kv-dtype", "f32"}).out);
   EXPECT_EQ(full["model"]["kv_bytes_per_token"].get<uint64_t>(),
             2 * half["model"]["kv_bytes_per_token"].get<uint64_t>());
+}
+
+TEST(Inspect, WorksWithoutATokenizer) {
+  Folder folder;
+  const std::string model = folder.path() + "/m";
+  copy_demo(model, {{"tokenizer.json", ""}});
+  const Outcome outcome = run({"inspect", model});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("  tokenizer              none\n"));
+  const json text = json::parse(run({"inspect", "--json", model}).out)["text"];
+  EXPECT_TRUE(text["tokenizer"].is_null());
+  EXPECT_TRUE(text["stop_tokens"].is_null());
+  EXPECT_EQ(text["has_chat_template"], true);
+  EXPECT_EQ(run({"logits", "--model", model, "--tokens", "1"}).status, 0);
+  for (const char* command : {"run", "tokenize"}) {
+    const Outcome refused = run({command, "--model", model, "x"});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("tokenizer.json"));
+  }
+}
+
+TEST(Inspect, ATokenizerThatCannotBeReadIsNotTakenForNone) {
+  for (const char* target : {"tokenizer.json", "/no/such/file"}) {  // a loop; a link to nothing
+    Folder folder;
+    const std::string model = folder.path() + "/m";
+    copy_demo(model, {{"tokenizer.json", ""}});
+    std::filesystem::create_symlink(target, model + "/tokenizer.json");
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"inspect", model},
+                                                      {"logits", "--model", model, "--tokens", "1"},
+                                                      {"tokenize", "--model", model, "x"}}) {
+      const Outcome outcome = run(arguments);
+      EXPECT_EQ(outcome.status, 2) << outcome.err;
+      EXPECT_THAT(outcome.err, AllOf(StartsWith("ft: error: "), HasSubstr("tokenizer.json")));
+    }
+  }
 }
 
 }  // namespace

@@ -8,13 +8,15 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/process.h"
+#include "tests/support/process.h"
 
 namespace ft::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 json reference() {
   return json::parse(read_file(kDemo + "/reference.json"));
@@ -94,16 +96,92 @@ TEST(Logits, PrintsTheBestOfTheLastPosition) {
   EXPECT_THAT(outcome.out, HasSubstr("greedy: 35 294\n"));
 }
 
+struct Mistake {
+  const char* tokens;
+  std::vector<std::string> words;  // of the message
+};
+
 TEST(Logits, TokensThatAreNoneAreRefused) {
   Folder folder;
-  for (const char* tokens : {"", "1,x", "1,-2", "99999999999", "1 2 3.5", "4096", "1;2"}) {
-    EXPECT_EQ(run({"logits", "--tokens", tokens}).status, 2) << tokens;
-    write_file(folder.path() + "/ids", tokens);
-    EXPECT_EQ(run({"logits", "--tokens-file", folder.path() + "/ids"}).status, 2) << tokens;
+  const std::string file = folder.path() + "/ids";
+  for (const Mistake& mistake : {Mistake{" , ", {"no token ids"}},
+                                 {"1,x", {"entry 2", "'x'"}},
+                                 {"1,-2", {"entry 2", "'-2'"}},
+                                 {"99999999999", {"entry 1", "'99999999999'"}},
+                                 {"1 2 3.5", {"entry 3", "'3.5'"}},
+                                 {"1;2", {"entry 1", "'1;2'"}},
+                                 {"1,4096", {"token 4096", "position 1", "vocabulary of 4096"}}}) {
+    const Outcome direct = run({"logits", "--tokens", mistake.tokens});
+    write_file(file, mistake.tokens);
+    const Outcome from_file = run({"logits", "--tokens-file", file});
+    for (const Outcome& outcome : {direct, from_file}) {
+      EXPECT_EQ(outcome.status, 2) << mistake.tokens;
+      EXPECT_EQ(outcome.out, "");
+      EXPECT_THAT(outcome.err, StartsWith("ft: error: "));  // and nothing of a load before it
+      for (const std::string& word : mistake.words) EXPECT_THAT(outcome.err, HasSubstr(word));
+    }
   }
-  EXPECT_EQ(run({"logits", "--tokens-file", folder.path() + "/none"}).status, 2);
-  EXPECT_EQ(run({"logits", "--tokens", "1", "--out", folder.path() + "/no/such/f"}).status, 2);
-  EXPECT_EQ(run({"logits", "--tokens", "1", "--greedy", "9", "--context", "4"}).status, 2);
+  write_file(file, "");
+  EXPECT_THAT(run({"logits", "--tokens-file", file}).err, HasSubstr(file + ": no token ids"));
+  const Outcome missing = run({"logits", "--tokens-file", folder.path() + "/none"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr(folder.path() + "/none"));
+}
+
+TEST(Logits, WhatCannotBeIsRefusedBeforeTheLoad) {
+  Folder folder;
+  const auto refusal = [](std::vector<std::string> more) {
+    more.insert(more.begin(), "logits");
+    const Outcome outcome = run(more);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, StartsWith("ft: error: "));
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal({"--tokens", "1,2,3", "--context", "2"}),
+              AllOf(HasSubstr("has 3 tokens"), HasSubstr("holds 2")));
+  EXPECT_THAT(refusal({"--tokens", "1,2", "--context", "4", "--greedy", "4"}),
+              AllOf(HasSubstr("--greedy 4"), HasSubstr("context of 4"), HasSubstr("room for 3")));
+  EXPECT_EQ(run({"logits", "--tokens", "1,2", "--context", "4", "--greedy", "3"}).status, 0);
+  EXPECT_THAT(refusal({"--tokens", "1", "--out", folder.path() + "/no/such/f"}),
+              AllOf(HasSubstr("--out"), HasSubstr(folder.path() + "/no/such;")));
+  EXPECT_THAT(refusal({"--tokens", "1", "--out", folder.path()}), HasSubstr("is a folder"));
+  EXPECT_THAT(refusal({"--tokens", "1", "--out", folder.path() + "/"}), HasSubstr("is a folder"));
+}
+
+TEST(Logits, MoreTokensThanTheContextCostNoMemory) {
+  // Their logits would take 4 million times 4,096 floats.
+  Folder folder;
+  std::string ids = "1";
+  for (int i = 1; i < 4'000'000; ++i) ids += ",1";
+  write_file(folder.path() + "/ids", ids);
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, {"--out", folder.path() + "/l.safetensors"}}) {
+    std::vector<std::string> call{"logits", "--tokens-file", folder.path() + "/ids"};
+    call.insert(call.end(), more.begin(), more.end());
+    const Outcome outcome = run(call);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("4000000 tokens"), HasSubstr("holds 2048")));
+  }
+}
+
+TEST(Logits, ANaNIsNeverAmongTheBest) {
+  Folder folder;
+  const std::string model = folder.path() + "/m";
+  std::string weights = read_file(kDemo + "/model.safetensors");
+  const File file = read_safetensors(kDemo + "/model.safetensors");
+  const size_t d_model = 256;
+  const size_t begin = weights.size() - file.data.size() +
+                       file.header["model.embed_tokens.weight"]["data_offsets"][0].get<size_t>();
+  // The head is tied: a row of NaN makes one logit of each position NaN.
+  for (const size_t token : {7, 40, 1000, 4095}) {
+    for (size_t i = 0; i < d_model; ++i) {
+      weights.replace(begin + (token * d_model + i) * 2, 2, "\xc0\x7f");
+    }
+  }
+  copy_demo(model, {{"model.safetensors", weights}});
+  const std::string ids = joined(reference()[0]["prompt_ids"]);
+  EXPECT_EQ(run({"logits", "--model", model, "--tokens", ids}).out,
+            run({"logits", "--tokens", ids}).out);
 }
 
 }  // namespace

@@ -11,11 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "cli/command.h"
-#include "tests/cli/process.h"
+#include "tests/support/process.h"
 
 namespace ft::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -43,12 +44,25 @@ TEST(Program, MistakesOnTheCommandLineHaveStatusTwoAndAHint) {
       {},
       {"fly"},
       {"--fly"},
+      {"--version", "zz"},
+      {"--help", "fly"},
+      {"help", "fly"},
+      {"help", "run", "x"},
       {"run", "--fly", "x"},
       {"run", "--top-p", "2", "x"},
       {"run", "--top-p", "nan", "x"},
       {"run", "--temperature", "-1", "x"},
       {"run", "--seed", "-1", "x"},
       {"run", "--seed", "1.5", "x"},
+      {"run", "--seed", "0x10", "x"},
+      {"run", "--temperature", "inf", "x"},
+      {"run", "--temperature", "0,5", "x"},
+      {"run", "--top-k", "-1", "x"},
+      {"run", "--top-k", "5000000000", "x"},
+      {"run", "--min-p", "1.1", "x"},
+      {"run", "--repetition-penalty", "0", "x"},
+      {"run", "--presence-penalty", "nan", "x"},
+      {"run", "--frequency-penalty", "-1e7", "x"},
       {"run", "--max-tokens", "0", "x"},
       {"run", "--max-tokens", "99999999999999999999", "x"},
       {"run", "--threads", "0", "x"},
@@ -59,6 +73,12 @@ TEST(Program, MistakesOnTheCommandLineHaveStatusTwoAndAHint) {
       {"run", "--greedy", "--temperature", "1", "x"},
       {"run", "--greedy", "--top-p", "0.5", "x"},
       {"run", "--temperature", "0", "--top-k", "4", "x"},
+      {"run", "--temperature", "0", "--min-p", "0.1", "x"},
+      {"run", "--greedy", "--seed", "1", "x"},
+      {"shell", "--greedy", "--seed", "1"},
+      {"shell", "x"},
+      {"run", "--model", "", "x"},
+      {"run", "--system", "", "x"},
       {"run", "--raw", "--system", "Be brief.", "x"},
       {"run", "--raw", "--no-think", "x"},
       {"run", "--no-special", "x"},
@@ -73,6 +93,8 @@ TEST(Program, MistakesOnTheCommandLineHaveStatusTwoAndAHint) {
       {"tokenize", "--threads", "1", "x"},
       {"inspect", "a", "b"},
       {"inspect", "a", "--model", "b"},
+      {"inspect", ""},
+      {"logits", "--tokens", "1", "--out", ""},
   };
   for (const auto& arguments : mistakes) {
     const Outcome outcome = run(arguments);
@@ -82,6 +104,23 @@ TEST(Program, MistakesOnTheCommandLineHaveStatusTwoAndAHint) {
     EXPECT_THAT(outcome.err, HasSubstr("--help`")) << what;
     EXPECT_EQ(outcome.out, "") << what;
   }
+}
+
+TEST(Program, HelpHasThreeSpellings) {
+  const std::string list = run({"--help"}).out;
+  EXPECT_EQ(run({"help"}).out, list);
+  EXPECT_EQ(run({"-h"}).out, list);
+  for (const Command& command : commands()) {
+    EXPECT_EQ(run({"help", command.name}).out, run({command.name, "--help"}).out);
+  }
+}
+
+TEST(Program, TheExitStatusSaysWhoCanPutItRight) {
+  for (const ErrorKind kind :
+       {ErrorKind::kBadInput, ErrorKind::kUnsupported, ErrorKind::kOutOfMemory, ErrorKind::kIo}) {
+    EXPECT_EQ(exit_status(Error(kind, "")), 2);
+  }
+  EXPECT_EQ(exit_status(Error(ErrorKind::kDevice, "")), 1);
 }
 
 TEST(Program, AnUnknownCommandNamesThoseThatThereAre) {
@@ -117,19 +156,34 @@ TEST(Program, AModelThatIsNotThereIsNamed) {
   }
 }
 
-TEST(Program, AFullDiskIsAnErrorAndAClosedPipeIsNone) {
-  FILE* pipe = popen(FT_PROGRAM " --help 2>&1 >/dev/full", "r");
-  std::string text(4096, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), pipe));
-  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 2);
-  EXPECT_THAT(text, HasSubstr("standard output"));
+TEST(Program, AFullDiskIsAnErrorOfEveryCommand) {
+  const std::vector<std::vector<std::string>> calls{
+      {"--help"},
+      {"--version"},
+      {"run", "--greedy", "--quiet", "What is a lighthouse?"},
+      {"run", "--greedy", "--quiet", "--json", "What is a lighthouse?"},
+      {"shell", "--greedy", "--quiet"},
+      {"inspect"},
+      {"tokenize", "x"},
+      {"logits", "--quiet", "--tokens", "1"}};
+  for (const std::vector<std::string>& arguments : calls) {
+    const Outcome outcome = run(Invocation{.arguments = arguments,
+                                           .input = "What is a lighthouse?\n",
+                                           .environment = {},
+                                           .output = "/dev/full"});
+    EXPECT_EQ(outcome.status, 2) << arguments[0];
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("ft: error: "), HasSubstr("standard output")))
+        << arguments[0];
+  }
+}
 
+TEST(Program, AClosedPipeEndsTheProgramSilently) {
   // bash reports the first command's status; the trap makes it start with SIGPIPE ignored.
   for (const std::string trap : {"", "trap \"\" PIPE; "}) {
     const std::string line =
         trap + "{ sleep 0.2; " FT_PROGRAM " --help; echo \"status $?\" >&2; } | true";
-    pipe = popen(("bash -c '" + line + "' 2>&1").c_str(), "r");
-    text.resize(4096);
+    FILE* pipe = popen(("bash -c '" + line + "' 2>&1").c_str(), "r");
+    std::string text(4096, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), pipe));
     pclose(pipe);
     EXPECT_EQ(text, "status 141\n") << trap;

@@ -1,12 +1,14 @@
 // `ft shell` from a pipe and on a terminal.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/cli/process.h"
+#include "tests/support/process.h"
 
 namespace ft::test {
 namespace {
@@ -54,6 +56,7 @@ TEST(Shell, Commands) {
   EXPECT_THAT(chat("/dance\n").out, HasSubstr("unknown command /dance"));
   EXPECT_THAT(chat("/reset now\n").out, HasSubstr("/reset takes no words"));
   EXPECT_THAT(chat("/think on\n").out, HasSubstr("no switch"));
+  EXPECT_EQ(chat("/quit \t\nWhat is a lighthouse?\n").out, "");
   EXPECT_THAT(chat("/stats\n").out, HasSubstr("no answer yet"));
   EXPECT_EQ(chat("\n  \n\n").out, "");
 }
@@ -67,17 +70,78 @@ TEST(Shell, ThinkingIsAVariableOfTheTemplate) {
         "{% if enable_thinking is defined and not enable_thinking %}<|im_start|>user\n"
         "What is a lighthouse?{% else %}<|im_start|>user\n{{ messages[0].content }}{% endif %}"
         "<|im_end|>\n<|im_start|>assistant{{ '\\n' }}"}});
-  const Outcome outcome = chat("/think\n/think off\n/think\nx\n/think maybe\n", {"--model", model});
+  const Outcome outcome =
+      chat("/think\n/think  off \n/think \nx\n/think maybe\n", {"--model", model});
   EXPECT_EQ(outcome.out, std::string("thinking is as the template has it\nthinking is off\n") +
                              kAnswer + "\n/think on or /think off, not 'maybe'\n");
 }
 
 TEST(Shell, AMessageThatFailsIsTakenBack) {
-  const Outcome outcome =
-      chat("caf\xe9\n" + std::string(4000, 'x') + "\nWhat is a lighthouse?\n", {"--context", "64"});
+  const Outcome outcome = chat(
+      "caf\xe9\n" + std::string(200'000, 'x') + "\nWhat is a lighthouse?\n", {"--context", "64"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, std::string(kAnswer) + "\n");
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("UTF-8"), HasSubstr("64")));
+}
+
+TEST(Shell, AnErrorThatIsNotTheMessagesEndsIt) {
+  const Outcome outcome = run(Invocation{.arguments = {"shell", "--greedy", "--quiet"},
+                                         .input = "What is a lighthouse?\nWhat is an expert?\n",
+                                         .environment = {},
+                                         .output = "/dev/full"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, StartsWith("ft: error: cannot write to standard output"));
+  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1);
+}
+
+TEST(Shell, ALineHasALimit) {
+  const std::string mebibyte((1 << 20) - 1, 'x');
+  std::string line, block = "\"\"\"\n";
+  for (int i = 0; i < 65; ++i) {
+    line += mebibyte + ' ';
+    block += mebibyte + '\n';
+  }
+  for (const std::string& input : {line, block}) {
+    const Outcome outcome = chat(input, {"--quiet"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("ft: error: "), HasSubstr("64 MiB")));
+  }
+}
+
+TEST(Shell, ManyShortLinesAreReadInOneGo) {
+  std::string lines;
+  for (int i = 0; i < 2'000'000; ++i) lines += "\n";
+  EXPECT_EQ(chat(lines + "What is a lighthouse?\r\n").out, std::string(kAnswer) + "\n");
+}
+
+/// The demo model without end tokens: an answer lasts.
+std::string endless_demo(const std::string& folder) {
+  std::string config = read_file(kDemo + "/config.json");
+  config.replace(config.find("\"eos_token_id\": 2"), 17, "\"eos_token_id\": null");
+  copy_demo(
+      folder,
+      {{"generation_config.json", ""}, {"tokenizer_config.json", "{}"}, {"config.json", config}});
+  return folder;
+}
+
+TEST(Shell, SpecialTokensAreShownAndNotTakenForWords) {
+  Folder folder;
+  const std::string model = endless_demo(folder.path() + "/m");
+  const std::string lines = "What is a lighthouse?\nWhat is an expert?\n/stats\n";
+  const std::vector<std::string> options{"--model", model, "--max-tokens", "19"};
+  const std::string plain = chat(lines, options).out;
+  std::vector<std::string> with = options;
+  with.push_back("--special");
+  const std::string special = chat(lines, with).out;
+  EXPECT_THAT(plain, Not(HasSubstr("<|im_end|>")));
+  EXPECT_THAT(special, StartsWith(std::string(kAnswer) + "<|im_end|>\n"));
+  // The second prompt, which holds the first answer, has as many tokens.
+  const auto prompt_of = [](const std::string& out) {
+    const size_t begin = out.rfind("\nprompt ");
+    return out.substr(begin, out.find(',', begin) - begin);
+  };
+  EXPECT_THAT(prompt_of(plain), HasSubstr(" tokens"));
+  EXPECT_EQ(prompt_of(special), prompt_of(plain));
 }
 
 class ShellOnATerminal : public testing::Test {
@@ -120,16 +184,7 @@ TEST_F(ShellOnATerminal, CtrlCDropsTheLineAndStopsTheAnswerButNotTheShell) {
   Invocation call = shell({"--exact", "--isa", "scalar", "--max-tokens", "1500"});
   call.arguments[1] = "--temperature=3";
   Folder folder;
-  // No stop token, so that an answer lasts.
-  const std::string model = folder.path() + "/m";
-  copy_demo(model, {{"generation_config.json", ""},
-                    {"tokenizer_config.json", "{}"},
-                    {"config.json", [] {
-                       std::string config = read_file(kDemo + "/config.json");
-                       return config.replace(config.find("\"eos_token_id\": 2"), 17,
-                                             "\"eos_token_id\": null");
-                     }()}});
-  call.arguments.insert(call.arguments.end(), {"--model", model});
+  call.arguments.insert(call.arguments.end(), {"--model", endless_demo(folder.path() + "/m")});
   Terminal terminal(call);
   ASSERT_TRUE(terminal.wait_for_prompt()) << terminal.screen();
   terminal.type("half a line");
@@ -147,6 +202,24 @@ TEST_F(ShellOnATerminal, CtrlCDropsTheLineAndStopsTheAnswerButNotTheShell) {
   ASSERT_TRUE(terminal.wait_for_prompt());
   terminal.type("/quit\r");
   EXPECT_EQ(terminal.wait_for_end(), 0) << terminal.screen();
+}
+
+TEST_F(ShellOnATerminal, CtrlCStopsTheReadingOfAMessageAndTakesItBack) {
+  Terminal terminal(shell({"--exact", "--isa", "scalar", "--threads", "1", "--prefill-rows", "1"}));
+  ASSERT_TRUE(terminal.wait_for_prompt()) << terminal.screen();
+  for (int line = 0; line < 20; ++line) {
+    for (int i = 0; i < 30; ++i) terminal.type("word and ");
+    terminal.type("\\\r");
+    ASSERT_TRUE(terminal.wait_for("... ")) << terminal.screen();
+  }
+  terminal.type("end\r");
+  ASSERT_TRUE(terminal.wait_for("end\r\n"))
+      << terminal.screen();  // it has been read: not the editor's
+  terminal.type("\x03");
+  ASSERT_TRUE(terminal.wait_for(" ...\r\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.wait_for_prompt());
+  terminal.type("What is a lighthouse?\r");
+  ASSERT_TRUE(terminal.wait_for(kAnswer)) << terminal.screen();
 }
 
 TEST_F(ShellOnATerminal, TypedCharactersOutsideAsciiArrive) {

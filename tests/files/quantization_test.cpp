@@ -124,7 +124,7 @@ TEST(Quantization, CompressedTensors) {
     const Quantization nvfp4 = read(declared, key);
     EXPECT_EQ(nvfp4.scheme, Scheme::kNvfp4);
     EXPECT_EQ(nvfp4.dialect, Dialect::kCompressedTensors);
-      EXPECT_TRUE(nvfp4.is_ignored("model.layers.7.self_attn.o_proj"));
+    EXPECT_TRUE(nvfp4.is_ignored("model.layers.7.self_attn.o_proj"));
     EXPECT_TRUE(nvfp4.is_ignored("model.layers.0.mlp.gate"));
     EXPECT_FALSE(nvfp4.is_ignored("model.layers.1.mlp.gate"));
     EXPECT_TRUE(nvfp4.is_ignored("model.layers.12.mlp.shared_expert_gate"));

@@ -1,10 +1,7 @@
 // Byte pair encoding against the plain formulation, and its cost on words without end.
 #include "text/bpe.h"
 
-#include <pthread.h>
-
 #include <cmath>
-#include <functional>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -12,6 +9,7 @@
 
 #include "base/error.h"
 #include "tests/text/random_text.h"
+#include "tests/text/small_stack.h"
 #include "text/tokenizer.h"
 
 namespace ft {
@@ -205,21 +203,6 @@ TEST(Bpe, LongWordsTakeALinearNumberOfHeapOperations) {
       EXPECT_GT(scratch.n_operations, n_characters);  // the counter counts
     }
   }
-}
-
-void run_on_small_stack(const std::function<void()>& work) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
-  pthread_t thread{};
-  const auto run = [](void* argument) -> void* {
-    (*static_cast<const std::function<void()>*>(argument))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&work)),
-            0);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-  pthread_attr_destroy(&attributes);
 }
 
 TEST(Bpe, LongTextsNeedAStackOf256KiB) {

@@ -165,6 +165,14 @@ TEST(ChatTemplate, TheFileComesBeforeTheConfiguration) {
   EXPECT_EQ(ChatTemplate::load(folder.path())->source(), "file {{ bos_token }}\n");
 }
 
+TEST(ChatTemplate, ALoopOfLinksIsAnError) {
+  for (const char* name : {"tokenizer_config.json", "chat_template.jinja"}) {
+    TemporaryFolder folder;
+    std::filesystem::create_symlink(folder.path() / name, folder.path() / name);
+    EXPECT_THROW(ChatTemplate::load(folder.path()), Error) << name;
+  }
+}
+
 TEST(ChatTemplate, AListHasOneForTools) {
   TemporaryFolder folder;
   folder.write("tokenizer_config.json", R"({"chat_template": [
@@ -177,9 +185,13 @@ TEST(ChatTemplate, AListHasOneForTools) {
 }
 
 TEST(ChatTemplate, BrokenFilesAreRefusedWithTheirName) {
-  for (const char* config : {"{", "[]", R"({"chat_template": 5})", R"({"chat_template": ["x"]})",
-                             R"({"chat_template": [{"name": "rag", "template": "x"}]})",
-                             R"({"chat_template": "{% if %}"})", "{\"chat_template\": \"\xFF\"}"}) {
+  for (const char* config :
+       {"{", "[]", R"({"chat_template": 5})", R"({"chat_template": ["x"]})",
+        R"({"chat_template": [{"name": "rag", "template": "x"}]})",
+        R"({"chat_template": "{% if %}"})", R"({"bos_token": 7})",
+        R"({"eos_token": {"content": 7}})", R"({"additional_special_tokens": "x"})",
+        R"({"additional_special_tokens": [7]})", R"({"extra_special_tokens": {"x": 7}})",
+        "{\"chat_template\": \"\xFF\"}"}) {
     TemporaryFolder folder;
     folder.write("tokenizer_config.json", config);
     try {

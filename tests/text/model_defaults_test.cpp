@@ -52,11 +52,13 @@ TEST_F(ModelDefaultsTest, AnEmptyFolderTakesTheBestToken) {
   EXPECT_EQ(defaults.sampling.top_k, 0);
   EXPECT_EQ(defaults.sampling.top_p, 1);
   EXPECT_TRUE(defaults.stop_tokens.empty());
+  EXPECT_EQ(defaults.max_new_tokens, std::nullopt);
+  EXPECT_TRUE(defaults.stop_strings.empty());
 }
 
 TEST_F(ModelDefaultsTest, StopTokensAreTheUnionOfAllSources) {
   put("config.json", R"({"eos_token_id": 7, "text_config": {"eos_token_id": [9, 7]}})");
-  put("generation_config.json", R"({"eos_token_id": [11, -1, 18446744073709551615, 3]})");
+  put("generation_config.json", R"({"eos_token_id": [11, -1, 9000000000, 3]})");
   put("tokenizer_config.json", R"({"eos_token": {"content": "<|im_end|>", "lstrip": false}})");
   EXPECT_THAT(read().stop_tokens, ElementsAre(2, 3, 7, 9, 11));
   put("tokenizer_config.json", R"({"eos_token": "<|endoftext|>"})");
@@ -93,20 +95,59 @@ TEST_F(ModelDefaultsTest, WithoutDoSampleTheBestTokenIsTakenWhateverElseIsSaid) 
   EXPECT_EQ(read().sampling.top_k, 0);
 }
 
+TEST_F(ModelDefaultsTest, LengthAndStopStrings) {
+  put("generation_config.json", R"({"max_new_tokens": 2048, "stop_strings": "</answer>"})");
+  EXPECT_EQ(read().max_new_tokens, 2048);
+  EXPECT_THAT(read().stop_strings, ElementsAre("</answer>"));
+  put("generation_config.json", R"({"max_new_tokens": null, "stop_strings": ["a", "", "b\n"]})");
+  EXPECT_EQ(read().max_new_tokens, std::nullopt);
+  EXPECT_THAT(read().stop_strings, ElementsAre("a", "b\n"));
+}
+
+// Ranges are those of the sampler, which checks them.
+TEST_F(ModelDefaultsTest, ValuesArePassedOnAsTheyAre) {
+  put("generation_config.json",
+      R"({"do_sample": true, "temperature": -1, "top_k": -2, "top_p": 1.5, "min_p": 7})");
+  const SamplingParams params = read().sampling;
+  EXPECT_EQ(params.temperature, -1);
+  EXPECT_EQ(params.top_k, -2);
+  EXPECT_EQ(params.top_p, 1.5f);
+  EXPECT_EQ(params.min_p, 7);
+}
+
+TEST_F(ModelDefaultsTest, ALoopOfLinksIsAnErrorAndALinkToNothingIsNothing) {
+  for (const char* name : {"config.json", "generation_config.json", "tokenizer_config.json"}) {
+    fs::create_symlink(folder_ / name, folder_ / name);
+    try {
+      read();
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kIo);
+      EXPECT_THAT(error.what(), testing::HasSubstr(name));
+    }
+    fs::remove(folder_ / name);
+    fs::create_symlink(folder_ / "none", folder_ / name);
+    EXPECT_NO_THROW(read());
+  }
+}
+
 TEST_F(ModelDefaultsTest, MalformedFilesAreRefusedByName) {
   for (const char* name : {"config.json", "generation_config.json", "tokenizer_config.json"}) {
     for (const std::string text : {"", "{", "[]", "3", "\"x\"", "{\"a\": \xff}"})
       expect_refused(name, text);
     expect_refused(name, "{\"a\":" + std::string(100000, '[') + std::string(100000, ']') + "}");
   }
-  for (const char* value : {"\"2\"", "2.5", "[2, \"3\"]", "[[2]]", "true", "{}"}) {
+  for (const char* value :
+       {"\"2\"", "2.5", "[2, \"3\"]", "[[2]]", "true", "{}", "18446744073709551615"}) {
     expect_refused("config.json", std::string("{\"eos_token_id\": ") + value + "}");
     expect_refused("generation_config.json", std::string("{\"eos_token_id\": ") + value + "}");
   }
   for (const char* pair :
-       {R"("temperature": -1)", R"("temperature": "hot")", R"("temperature": 1e300)",
-        R"("top_p": 1.5)", R"("top_k": 1e12)", R"("top_k": -2)", R"("min_p": -0.1)",
-        R"("repetition_penalty": 0)", R"("do_sample": 1)"}) {
+       {R"("temperature": "hot")", R"("temperature": 1e300)", R"("top_p": [1])", R"("top_k": 2.7)",
+        R"("top_k": 3000000000)", R"("min_p": true)", R"("repetition_penalty": {})",
+        R"("do_sample": 1)", R"("max_new_tokens": 0)", R"("max_new_tokens": 2.5)",
+        R"("max_new_tokens": "many")", R"("stop_strings": 3)", R"("stop_strings": ["a", 3])",
+        R"("stop_strings": {"a": 1})"}) {
     expect_refused("generation_config.json", std::string("{") + pair + "}");
   }
   for (const char* value : {"7", "[]", "{}", R"({"content": 3})"}) {

@@ -9,6 +9,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/file_map.h"
+#include "tests/text/random_text.h"
+#include "tests/text/small_stack.h"
 #include "text/detokenizer.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
@@ -69,6 +72,86 @@ TEST_P(OracleTokenizer, IdsAndTextsAreThoseOfTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(All, OracleTokenizer,
                          testing::Values("demo", "qwen3", "gptoss", "deepseek_v3", "llama2"),
+                         [](const auto& param) { return std::string(param.param); });
+
+// The tokenizers of published models.
+class RealTokenizer : public testing::TestWithParam<const char*> {
+ protected:
+  RealTokenizer()
+      : spec_(read_tokenizer_json(
+            read_text_file(folder_of(GetParam()) / "tokenizer.json", uint64_t{1} << 30),
+            GetParam())),
+        tokenizer_(Tokenizer::load(folder_of(GetParam()))) {}
+
+  // What decoding is to give back for `text`: the normalized text, or, where the normalizer spells
+  // blanks by a character of their own, the text with that character as a blank.
+  std::string expected(const std::string& text) const {
+    if (std::string_view(GetParam()) == "llama2") return replaced(text, "\u2581", " ");
+    return normalise(spec_.normaliser, {text, ""}).text;
+  }
+
+  static std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+    return text;
+  }
+
+  TokenizerSpec spec_;
+  Tokenizer tokenizer_;
+};
+
+TEST_P(RealTokenizer, TextsComeBack) {
+  std::vector<std::string> texts;
+  for (const json& answer : read_answers(GetParam())) {
+    // Not those with added tokens, around which the parts are normalized on their own.
+    const auto text = answer["text"].get<std::string>();
+    if (text.find_first_of("<[") == std::string::npos) texts.push_back(text);
+  }
+  ASSERT_GE(texts.size(), 200U);
+  RandomText random(8);
+  for (int i = 0; i < 500; ++i) {
+    std::string text = random.valid(random.below(100));
+    std::erase(text, '<');
+    texts.push_back(std::move(text));
+  }
+  for (const std::string& text : texts) {
+    const std::vector<int32_t> ids = tokenizer_.encode(text, {.add_special = false});
+    EXPECT_EQ(tokenizer_.decode(ids, false), expected(text)) << escaped(json(text));
+  }
+}
+
+std::string repeat(std::string_view part, size_t n) {
+  std::string text;
+  for (size_t i = 0; i < n; ++i) text += part;
+  return text;
+}
+
+// Texts that are one word, or nearly. Each operation counted is log n comparisons at most.
+TEST_P(RealTokenizer, LongWordsTakeTimeInProportionAndLittleStack) {
+  const Bpe model(std::move(spec_.model), "model");
+  for (const auto& [character, n] :
+       {std::pair<std::string, size_t>{"Z", 131072}, {"\u4E00", 26000}, {" ", 100000}}) {
+    for (const size_t n_characters : {n / 16, n}) {
+      const std::string text = repeat(character, n_characters);
+      Bpe::Scratch scratch;
+      std::vector<int32_t> ids;
+      std::string decoded;
+      run_on_small_stack([&] {
+        const Words words =
+            pre_tokenise(spec_.pre_tokeniser, normalise(spec_.normaliser, {text, ""}).text, true);
+        for (const Words::Range& range : words.ranges)
+          model.encode_word(words.word(range), ids, scratch);
+        decoded = tokenizer_.decode(tokenizer_.encode(text, {.add_special = false}), false);
+      });
+      EXPECT_TRUE(decoded == text) << character;
+      EXPECT_LT(scratch.n_operations, 16 * (text.size() + 1)) << character;
+      EXPECT_GE(scratch.n_operations, n_characters / 2) << character;  // the counter counts
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RealTokenizer,
+                         testing::Values("qwen3", "gptoss", "deepseek_v3", "llama2"),
                          [](const auto& param) { return std::string(param.param); });
 
 TokenizerSpec spec_with(const std::string& field, const json& component) {

@@ -62,9 +62,22 @@ TEST(TokenizerFile, WhatIsNotJsonIsRefused) {
 }
 
 TEST(TokenizerFile, DeepNestingIsRefused) {
-  expect_refused(std::string(1 << 20, '['), ErrorKind::kBadInput, "not valid JSON");
   const std::string nested = std::string(200000, '[') + std::string(200000, ']');
-  expect_refused("{\"model\": " + nested + "}", ErrorKind::kBadInput, "an object was expected");
+  for (const std::string& text :
+       {std::string(1 << 20, '['), "{\"model\": " + nested + "}",
+        R"({"model": {"vocab": {"a": )" + nested + "}}}",
+        R"({"model": {"vocab": {"a": 0}, "merges": []}, "added_tokens": [{"content": "x", "id": )" +
+            nested + "}]}"}) {
+    expect_refused(text, ErrorKind::kBadInput, "nested deeper than 64 levels");
+  }
+  const std::string levels = std::string(62, '[') + std::string(62, ']');
+  expect_refused("{\"model\": {\"vocab\": " + levels + "}}", ErrorKind::kBadInput,
+                 "an object from");
+  expect_refused("{\"model\": {\"vocab\": [" + levels + "]}}", ErrorKind::kBadInput,
+                 "nested deeper than 64 levels");
+  // Brackets in strings, with escapes in front of their quotes, are no nesting.
+  json brackets = file_with({{"model", {{"unk_token", std::string(1000, '[') + "\\\""}}}});
+  EXPECT_NO_THROW(Tokenizer::parse(brackets.dump(), "file"));
   json sequence = {{"type", "NFC"}};
   for (int i = 0; i < 30; ++i)
     sequence = {{"type", "Sequence"}, {"normalizers", json::array({sequence})}};
@@ -103,6 +116,7 @@ TEST(TokenizerFile, WrongValuesAreRefusedWithTheirPlace) {
   expect_bad({{"model", {{"vocab", {{"a", 1.5}}}}}}, "the id of 'a' is 1.5");
   expect_bad({{"model", {{"vocab", {{"c", "x"}}}}}}, "the id of 'c' is \"x\"");
   expect_bad({{"model", {{"vocab", {{"c", UINT64_MAX}}}}}}, "18446744073709551615");
+  expect_bad({{"model", {{"vocab", {{"c", {1, {{"x", 2}}}}}}}}}, "the id of 'c' is array");
   expect_bad({{"model", {{"vocab", {{"c", -1}}}}}}, "id -1");
   expect_bad({{"model", {{"vocab", {{"c", 0}}}}}}, "the same id 0");
   expect_bad({{"model", {{"vocab", {{"c", 1 << 30}}}}}}, "1073741824");
@@ -132,6 +146,8 @@ TEST(TokenizerFile, BadAddedTokensAreRefused) {
   expect_bad(with({{"id", int64_t{1} << 40}, {"content", "<x>"}}), "1099511627776");
   expect_bad(with({{"id", 3}, {"content", std::string(2000, 'x')}}), "2000 bytes");
   expect_bad(with({{"id", 3}}), "'content' is missing");
+  expect_bad(with({{"id", {{"x", {1}}}}, {"content", "<x>"}}),
+             "an integer was expected, found object");
   expect_bad(with({{"content", "<x>"}}), "'id' is missing");
   expect_bad(
       {{"added_tokens", {{{"id", 3}, {"content", "<x>"}}}}, {"model", {{"vocab", {{"c", 4}}}}}},

@@ -236,6 +236,10 @@ TEST(AddedTokens, AreNumberedBehindTheVocabularyAsTheReferenceDoes) {
   EXPECT_EQ(tokenizer.special_ids(), (Ids{0, 11, 12}));
   EXPECT_EQ(tokenizer.n_vocab(), 13);
   EXPECT_EQ(tokenizer.decode(Ids{11, 0, 20, 30, 1}, false), "<x> a b");
+  EXPECT_THAT(tokenizer.notes(),
+              testing::ElementsAre("test.added_tokens: 3 added tokens are numbered anew, as the "
+                                   "reference does: '<x>' has the id 20 in the file and gets 11"));
+  EXPECT_THAT(demo().notes(), testing::IsEmpty());
 }
 
 TEST(PostProcessor, FramesTheIds) {
