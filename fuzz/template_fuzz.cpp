@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "ft/error.h"
-#include "text/jinja_eval.h"
-#include "text/jinja_parser.h"
+#include "text/jinja/eval.h"
+#include "text/jinja/parser.h"
 #include "text/utf8.h"
 
 namespace {

@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 #include "base/file_map.h"
-#include "text/jinja_eval.h"
-#include "text/jinja_parser.h"
+#include "text/jinja/eval.h"
+#include "text/jinja/parser.h"
+#include "text/jinja/value.h"
 #include "text/tokenizer_config.h"
 #include "text/utf8.h"
-#include "text/value.h"
 
 namespace ft {
 

@@ -5,8 +5,8 @@
 #include "ft/error.h"
 #include "tests/text/small_stack.h"
 #include "tests/text/template_oracle.h"
-#include "text/jinja_eval.h"
-#include "text/jinja_parser.h"
+#include "text/jinja/eval.h"
+#include "text/jinja/parser.h"
 
 namespace ft {
 namespace {
