@@ -79,17 +79,15 @@ class TerminalReader : public LineReader {
     prompt_ = prompt;
     int n = 0;
     const char* text = el_gets(editor_, &n);
-    if (Interrupts::is_set()) {
-      print("\n");
-      return Result::kInterrupted;
+    line = text != nullptr && n > 0 ? std::string(text, static_cast<size_t>(n)) : "";
+    // Ctrl-C behind a whole line is meant for what the line causes.
+    if (line.ends_with('\n')) {
+      line.pop_back();
+      return Result::kLine;
     }
-    if (text == nullptr || n <= 0) {
-      print("\n");
-      return Result::kEnd;
-    }
-    line.assign(text, static_cast<size_t>(n));
-    if (line.ends_with('\n')) line.pop_back();
-    return Result::kLine;
+    if (line.empty() || Interrupts::is_set()) print("\n");
+    if (Interrupts::is_set()) return Result::kInterrupted;
+    return line.empty() ? Result::kEnd : Result::kLine;
   }
 
   void remember(const std::string& line) override {

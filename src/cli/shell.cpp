@@ -118,9 +118,9 @@ class Chat {
 LineReader::Result read_message(LineReader& reader, std::string& message) {
   message.clear();
   bool is_block = false;
+  Interrupts::clear();
   while (true) {
     std::string line;
-    Interrupts::clear();
     const bool is_first = message.empty() && !is_block;
     const auto result = reader.read_line(is_first ? "> " : "... ", line);
     if (result == LineReader::Result::kEnd && !message.empty()) return LineReader::Result::kLine;
