@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 
@@ -65,19 +66,36 @@ void Sampler::apply_penalties(std::vector<float>& logits) const {
   }
 }
 
-/// Candidates are sorted, best first, with the probabilities of all of them.
-void Sampler::cut(std::vector<Candidate>& candidates) const {
-  size_t n = candidates.size();
-  if (params_.top_k > 0) n = std::min(n, static_cast<size_t>(params_.top_k));
+double Sampler::total_of(const std::vector<Candidate>& candidates) {
   double total = 0;
-  for (size_t i = 0; i < n; ++i) total += candidates[i].probability;
-  double sum = 0;
-  size_t n_kept = 0;
-  while (n_kept < n && (n_kept == 0 || sum < params_.top_p * total))
-    sum += candidates[n_kept++].probability;
-  const double least = params_.min_p * candidates.front().probability;
-  while (n_kept > 1 && candidates[n_kept - 1].probability < least) --n_kept;
-  candidates.resize(n_kept);
+  for (const Candidate& c : candidates) total += c.probability;
+  return total;
+}
+
+/// Of a whole vocabulary few are kept, so that nothing is sorted but those.
+void Sampler::cut(std::vector<Candidate>& candidates) const {
+  const auto better = [](const Candidate& a, const Candidate& b) {
+    return a.probability != b.probability ? a.probability > b.probability : a.token < b.token;
+  };
+  const auto worse = [&](const Candidate& a, const Candidate& b) { return better(b, a); };
+  if (params_.top_k > 0 && std::cmp_less(params_.top_k, candidates.size())) {
+    const auto end = candidates.begin() + params_.top_k;
+    std::partial_sort(candidates.begin(), end, candidates.end(), better);
+    candidates.erase(end, candidates.end());
+  }
+  if (params_.top_p < 1) {
+    const double enough = params_.top_p * total_of(candidates);
+    std::make_heap(candidates.begin(), candidates.end(), worse);
+    auto kept = candidates.end();  // what lies behind, the best last
+    for (double sum = 0;
+         kept == candidates.end() || (kept != candidates.begin() && sum < enough);) {
+      std::pop_heap(candidates.begin(), kept--, worse);
+      sum += kept->probability;
+    }
+    candidates.erase(candidates.begin(), kept);
+  }
+  // The best one has the probability 1, see choose().
+  std::erase_if(candidates, [&](const Candidate& c) { return c.probability < params_.min_p; });
 }
 
 /// [0, 1) from 53 random bits: the same on every platform, unlike std::uniform_real_distribution.
@@ -85,33 +103,28 @@ double Sampler::uniform() {
   return static_cast<double>(random_() >> 11) * 0x1p-53;
 }
 
+int32_t Sampler::draw(std::span<const float> logits, float best) {
+  std::vector<Candidate> candidates;
+  candidates.reserve(logits.size());
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const double distance = static_cast<double>(comparable(logits[i])) - best;
+    const double probability = std::exp(distance / params_.temperature);
+    if (probability > 0) candidates.push_back({static_cast<int32_t>(i), probability});
+  }
+  cut(candidates);
+  double left = uniform() * total_of(candidates);
+  size_t at = 0;
+  while (at + 1 < candidates.size() && left >= candidates[at].probability)
+    left -= candidates[at++].probability;
+  return candidates[at].token;
+}
+
 int32_t Sampler::choose(std::span<const float> logits) {
   std::vector<float> adjusted(logits.begin(), logits.end());
   apply_penalties(adjusted);
   int32_t chosen = best_of(adjusted);
-  if (params_.temperature > 0) {
-    const float best = adjusted[static_cast<size_t>(chosen)];
-    std::vector<Candidate> candidates;
-    candidates.reserve(adjusted.size());
-    for (size_t i = 0; i < adjusted.size(); ++i) {
-      const float logit = comparable(adjusted[i]);
-      const double probability = std::exp(static_cast<double>(logit - best) / params_.temperature);
-      if (probability > 0) candidates.push_back({static_cast<int32_t>(i), logit, probability});
-    }
-    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-      return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
-    });
-    if (!candidates.empty()) {  // an infinite best logit leaves none, and stays the choice
-      cut(candidates);
-      double total = 0;
-      for (const Candidate& c : candidates) total += c.probability;
-      double left = uniform() * total;
-      size_t at = 0;
-      while (at + 1 < candidates.size() && left >= candidates[at].probability)
-        left -= candidates[at++].probability;
-      chosen = candidates[at].token;
-    }
-  }
+  const float best = adjusted[static_cast<size_t>(chosen)];
+  if (params_.temperature > 0 && std::isfinite(best)) chosen = draw(adjusted, best);
   ++n_replied_[chosen];
   return chosen;
 }

@@ -22,12 +22,13 @@ class Sampler {
  private:
   struct Candidate {
     int32_t token = 0;
-    float logit = 0;
-    double probability = 0;
+    double probability = 0;  // as a multiple of the best token's
   };
 
   void apply_penalties(std::vector<float>& logits) const;
+  static double total_of(const std::vector<Candidate>& candidates);
   void cut(std::vector<Candidate>& candidates) const;
+  int32_t draw(std::span<const float> logits, float best);
   double uniform();
 
   SamplingParams params_;

@@ -1,7 +1,10 @@
 #include "engine/sampler.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -49,6 +52,41 @@ TEST(Sampler, TopKTopPAndMinPCut) {
   EXPECT_EQ(shares({.temperature = 1, .min_p = 0.45f}, logits).size(), 3u);  // at least 1.8 of 4
   EXPECT_EQ(shares({.temperature = 1, .top_k = 3, .top_p = 0.75f}, logits).size(),
             2u);  // 7 of 9 is enough
+}
+
+/// What top-k, top-p and min-p leave, with everything sorted.
+std::set<int32_t> kept_by_sorting(const SamplingParams& p, const std::vector<float>& logits) {
+  std::vector<std::pair<double, int32_t>> all;
+  for (size_t i = 0; i < logits.size(); ++i)
+    all.emplace_back(-std::exp(static_cast<double>(logits[i])), static_cast<int32_t>(i));
+  std::sort(all.begin(), all.end());
+  if (p.top_k > 0 && p.top_k < std::ssize(all)) all.resize(static_cast<size_t>(p.top_k));
+  double total = 0;
+  for (const auto& [minus, token] : all) total -= minus;
+  std::set<int32_t> kept;
+  double sum = 0;
+  for (const auto& [minus, token] : all) {
+    if (!kept.empty() && (sum >= p.top_p * total || -minus < p.min_p * -all.front().first)) break;
+    kept.insert(token);
+    sum -= minus;
+  }
+  return kept;
+}
+
+TEST(Sampler, KeepsWhatSortingEverythingKeeps) {
+  std::mt19937 random(1);
+  std::vector<float> logits(30);
+  for (int round = 0; round < 200; ++round) {
+    for (float& logit : logits) logit = static_cast<float>(random() % 7) / 8;  // many are equal
+    const SamplingParams p{.temperature = 1,
+                           .top_k = static_cast<int32_t>(random() % 2 * (random() % 35)),
+                           .top_p = static_cast<float>(random() % 101) / 100,
+                           .min_p = static_cast<float>(random() % 2 * (random() % 101)) / 100};
+    std::set<int32_t> drawn;
+    for (const auto& [token, share] : shares(p, logits, 2000)) drawn.insert(token);
+    EXPECT_EQ(drawn, kept_by_sorting(p, logits))
+        << "top-k " << p.top_k << ", top-p " << p.top_p << ", min-p " << p.min_p;
+  }
 }
 
 TEST(Sampler, SameSeedSameTokens) {
