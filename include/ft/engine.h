@@ -24,7 +24,7 @@ struct LoadProgress {
 };
 
 struct EngineOptions {
-  std::string model_dir;  // a folder with config.json and *.safetensors
+  std::string model_dir = {};  // a folder with config.json and *.safetensors
   // Instruction set: auto, scalar, avx2, avx512; an impossible one is an Error
   std::string isa = "auto";
   int n_threads = 0;  // 0: one for each allowed physical core
@@ -33,17 +33,17 @@ struct EngineOptions {
   bool exact = false;
   int64_t n_context = 0;         // longest sequence of a session; 0: the model's, at most 8192
   int64_t n_prefill_rows = 256;  // rows of one prefill step
-  std::function<void(const LoadProgress&)> on_progress;
+  std::function<void(const LoadProgress&)> on_progress = {};
   // One line: what is about to be allocated, a fallback and its cost
-  std::function<void(const std::string&)> on_note;
+  std::function<void(const std::string&)> on_note = {};
 };
 
 struct Request {
   // The whole timeline so far; the longest common prefix with the session is reused
-  std::vector<int32_t> tokens;
-  SamplingParams sampling;
-  int64_t max_tokens = 0;            // 0: until the context is full
-  std::vector<int32_t> stop_tokens;  // the reply ends before any of these
+  std::vector<int32_t> tokens = {};
+  SamplingParams sampling = {};
+  int64_t max_tokens = 0;                 // 0: until the context is full
+  std::vector<int32_t> stop_tokens = {};  // the reply ends before any of these
   // Asked before each step of the prompt; false ends the request with StopReason::kCaller
   std::function<bool()> keep_going = {};
 };
@@ -102,6 +102,11 @@ class Engine {
 
 /// Binds the model without loading it: headers, scales and small vectors. Same errors as Engine::load, except memory.
 ModelReport inspect_model(const EngineOptions& options);
+
+/// What generate() asks of a prompt, for a check before the load. Errors: kBadInput for no tokens, more than the
+/// session's context holds, or one outside the vocabulary.
+void check_prompt(std::span<const int32_t> tokens, const ModelReport& model);
+
 MachineReport inspect_machine(const std::string& isa = "auto");
 
 }  // namespace ft

@@ -27,6 +27,7 @@ struct MachineReport {
   uint64_t memory_bytes = 0;      // RAM of the machine or the cgroup's limit, whichever is smaller
   uint64_t memory_available_bytes = 0;  // what can be allocated now without swapping
   std::vector<GpuReport> gpus;
+  std::string why_no_gpu;  // "" where there are some
 };
 
 /// One row for each weight format found in a checkpoint.

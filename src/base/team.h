@@ -22,8 +22,7 @@ class Team {
 
   int n_threads() const;
 
-  /// What the machine refused ("thread 3 could not be pinned to CPU 7 ..."), for the log; "" if
-  /// nothing.
+  /// What the machine refused ("thread 3 could not be pinned to CPU 7 ..."); "" if nothing.
   const std::string& note() const;
 
   /// A piece of work: items [begin, end) by thread `member` of [0, n_threads).

@@ -121,7 +121,9 @@ void add_machine(const MachineReport& machine, Table& table) {
             fmt::format("{} (possible: {})", machine.isa, fmt::join(machine.isas, ", ")));
   table.row("memory", fmt::format("{}, of which {} available", format_bytes(machine.memory_bytes),
                                   format_bytes(machine.memory_available_bytes)));
-  if (machine.gpus.empty()) table.row("graphics card", "none that this program can use");
+  if (machine.gpus.empty()) {
+    table.row("graphics card", fmt::format("none: {}", printable(machine.why_no_gpu)));
+  }
   for (const GpuReport& gpu : machine.gpus) {
     table.row("graphics card",
               fmt::format("{}, {}, compute capability {}, {}", gpu.name,
@@ -204,7 +206,8 @@ Json json_of(const MachineReport& machine) {
           {"isas", machine.isas},
           {"memory_bytes", machine.memory_bytes},
           {"memory_available_bytes", machine.memory_available_bytes},
-          {"gpus", std::move(gpus)}};
+          {"gpus", std::move(gpus)},
+          {"why_no_gpu", machine.gpus.empty() ? Json(machine.why_no_gpu) : Json(nullptr)}};
 }
 
 }  // namespace

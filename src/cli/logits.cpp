@@ -1,6 +1,7 @@
 // `ft logits`: the numbers behind a model, for those who compare implementations.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -10,10 +11,10 @@
 #include "base/error.h"
 #include "base/file_map.h"
 #include "base/printable.h"
+#include "base/units.h"
 #include "cli/chat_text.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/limits.h"
 #include "cli/model_options.h"
 #include "cli/options.h"
 #include "cli/token_list.h"
@@ -23,6 +24,8 @@
 
 namespace ft {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kCommand = "ft logits";
 constexpr uint64_t kMaxTokenFileBytes = 256 << 20;
@@ -59,6 +62,26 @@ struct LogitsOptions {
     return parse_token_list(read_text_file(*tokens_file, kMaxTokenFileBytes), *tokens_file);
   }
 };
+
+/// A file of that name can be made: its folder is there, and it is no folder itself.
+void check_output_file(const std::string& option, const std::string& file) {
+  std::error_code error;
+  const fs::path folder = fs::path(file).parent_path();
+  if (!folder.empty() && !fs::is_directory(folder, error)) {
+    bad_input("{} {}: there is no folder {}; make it first", option, file, folder.string());
+  }
+  if (fs::path(file).filename().empty() || fs::is_directory(file, error)) {
+    bad_input("{} {}: that is a folder; give the name of a file in it", option, file);
+  }
+}
+
+/// `what` names the bytes.
+void check_memory(const std::string& what, uint64_t n_bytes) {
+  const uint64_t available_bytes = inspect_machine().memory_available_bytes;
+  if (n_bytes <= available_bytes || available_bytes == 0) return;  // 0: nobody knows
+  fail(ErrorKind::kOutOfMemory, "{} need {}, and {} of memory are available", what,
+       format_bytes(n_bytes), format_bytes(available_bytes));
+}
 
 /// All that can be wrong is found here, before the weights are read. Errors: kBadInput, and
 /// kOutOfMemory for logits that do not fit.

@@ -10,7 +10,6 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
-#include "cli/limits.h"
 #include "cli/model_options.h"
 #include "cli/sampling_options.h"
 

@@ -86,8 +86,8 @@ AnswerOptions SamplingOptions::resolve(const std::string& command, const ChatTex
     params.seed = seed ? *seed : std::random_device()();
   }
   for (const std::string& stop : stop_strings) check_utf8(stop, "--stop");
-  answer.max_tokens = max_tokens.value_or(0);
-  answer.stop_strings = stop_strings;
+  answer.max_tokens = max_tokens.value_or(text.defaults.max_new_tokens.value_or(0));
+  answer.stop_strings = stop_strings.empty() ? text.defaults.stop_strings : stop_strings;
   answer.stop_tokens = text.defaults.stop_tokens;
   answer.shows_special = shows_special;
   return answer;

@@ -3,13 +3,15 @@
 
 #include <cstddef>
 
+#include "base/file_map.h"
+
 namespace ft {
 
 /// Zeroed anonymous memory, page aligned, in 2 MiB pages where the kernel grants them;
 /// kReadablePastEnd more bytes can be read behind its end. Errors: kOutOfMemory with the size.
 class Buffer {
  public:
-  static constexpr size_t kReadablePastEnd = 256;
+  static constexpr size_t kReadablePastEnd = FileMap::kReadablePastEnd;
 
   Buffer() = default;
   explicit Buffer(size_t n_bytes);

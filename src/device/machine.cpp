@@ -1,8 +1,6 @@
 // Facts from proc, sysfs and control groups, and the measured speed of memory.
 #include "device/machine.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,6 +16,7 @@
 #include "base/error.h"
 #include "base/system_files.h"
 #include "base/team.h"
+#include "device/buffer.h"
 #include "device/cuda_device.h"
 
 namespace ft {
@@ -56,29 +55,6 @@ std::string cpu_name() {
   const size_t end = std::min(text.find('\n', key), text.size());
   return colon + 2 <= end ? text.substr(colon + 2, end - colon - 2) : "unknown CPU";
 }
-
-/// Anonymous memory in large pages where the kernel has them, so that page walks are not what is
-/// measured.
-class Pages {
- public:
-  explicit Pages(size_t n_bytes) : n_bytes_(n_bytes) {
-    void* data = mmap(nullptr, n_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED) {
-      fail(ErrorKind::kOutOfMemory, "no {} bytes for measuring the speed of memory", n_bytes);
-    }
-    data_ = static_cast<std::byte*>(data);
-    madvise(data, n_bytes, MADV_HUGEPAGE);
-  }
-  ~Pages() { munmap(data_, n_bytes_); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  std::byte* data() const { return data_; }
-
- private:
-  std::byte* data_ = nullptr;
-  size_t n_bytes_;
-};
 
 uint64_t load(const std::byte* data) {
   uint64_t value = 0;
@@ -143,8 +119,11 @@ MachineReport describe_machine() {
   const MemoryFigures memory = memory_figures_in("");
   report.memory_bytes = memory.total_bytes;
   report.memory_available_bytes = memory.available_bytes;
-  std::string why_none;
-  if (const DeviceApi* cuda = cuda_device()) report.gpus = cuda->list(why_none);
+  if (const DeviceApi* cuda = cuda_device()) {
+    report.gpus = cuda->list(report.why_no_gpu);
+  } else {
+    report.why_no_gpu = "this program was built without CUDA";
+  }
   return report;
 }
 
@@ -155,7 +134,7 @@ double measure_read_gbps(Team& team) {
   const uint64_t wanted_bytes = std::max(uint64_t{1} << 30, n_members << 25);
   const size_t n_bytes = std::max(kMinBytes, std::min(wanted_bytes, available_memory_bytes() / 4));
   const size_t slice_bytes = n_bytes / n_members / 4096 * 4096;
-  const Pages pages(slice_bytes * n_members);
+  Buffer pages(slice_bytes * n_members);
   const auto slice_of = [&](int member) {
     return pages.data() + static_cast<size_t>(member) * slice_bytes;
   };

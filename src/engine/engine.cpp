@@ -23,7 +23,7 @@ class CpuEngine : public Engine {
   }
 
   std::unique_ptr<Session> open_session() override {
-    return std::make_unique<RunnerSession>(*runner_);
+    return std::make_unique<RunnerSession>(*runner_, report_);
   }
   const ModelReport& model() const override { return report_; }
   int64_t n_context() const override { return opened_.placement.n_context; }

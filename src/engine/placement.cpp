@@ -57,6 +57,7 @@ Placement plan_placement(const Model& model, const PlacementLimits& limits) {
   p.n_logit_rows =
       std::clamp<int64_t>(static_cast<int64_t>(kMostLogitsBytes / row_bytes), 1, p.n_prefill_rows);
   p.logits_bytes = static_cast<uint64_t>(p.n_logit_rows) * row_bytes;
+  p.copied_bytes = model.weights().copied_bytes();
   p.table_bytes = model.table_bytes(p.n_context);
   p.scratch_bytes = model.scratch_bytes(
       {.n_rows = p.n_prefill_rows, .n_context = p.n_context, .n_threads = limits.n_threads});
@@ -68,7 +69,7 @@ std::string describe(const Placement& p) {
       "{} for experts, {} for the KV cache of {} tokens, {} of scratch: {} to allocate; {} of "
       "dense weights stay mapped from the file",
       format_bytes(p.bank_bytes), format_bytes(p.kv_bytes), format_count(p.n_context),
-      format_bytes(p.scratch_bytes + p.table_bytes + p.logits_bytes),
+      format_bytes(p.allocated_bytes() - p.bank_bytes - p.kv_bytes),
       format_bytes(p.allocated_bytes()), format_bytes(p.dense_bytes));
 }
 

@@ -17,20 +17,21 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-void RunnerSession::check_tokens(std::span<const int32_t> tokens) const {
-  const int64_t n_vocab = runner_.model().card().n_vocab;
-  if (tokens.empty()) bad_input("the prompt is empty; give at least one token");
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < 0 || tokens[i] >= n_vocab) {
-      bad_input("token {} at position {} is outside the vocabulary of {}", tokens[i], i, n_vocab);
-    }
+void check_prompt(std::span<const int32_t> tokens, const ModelReport& model) {
+  if (tokens.empty()) bad_input("the prompt has no tokens; give a longer text");
+  if (std::ssize(tokens) > model.n_session_context) {
+    const std::string more =
+        model.n_session_context < model.n_context
+            ? fmt::format(", or ask for a longer context (--context, up to {})", model.n_context)
+            : "; the model knows no longer one";
+    bad_input("the prompt has {} tokens, the context holds {}; shorten it{}", tokens.size(),
+              model.n_session_context, more);
   }
-  const int64_t n_context = runner_.placement().n_context;
-  if (static_cast<int64_t>(tokens.size()) > n_context) {
-    bad_input(
-        "the prompt has {} tokens, the context holds {}; shorten it, or load with a longer "
-        "--context (the model's own is {})",
-        tokens.size(), n_context, runner_.model().card().n_context);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] < 0 || tokens[i] >= model.n_vocab) {
+      bad_input("token {} at position {} is outside the vocabulary of {}", tokens[i], i,
+                model.n_vocab);
+    }
   }
 }
 
@@ -83,7 +84,7 @@ std::span<const float> RunnerSession::prefill(const Request& request, Reply& rep
 
 Reply RunnerSession::generate(const Request& request,
                               const std::function<bool(int32_t)>& on_token) {
-  check_tokens(request.tokens);
+  check_prompt(request.tokens, model_);
   if (request.max_tokens < 0) {
     bad_input("max tokens is {}, it must not be negative", request.max_tokens);
   }
@@ -132,7 +133,7 @@ void RunnerSession::decode(const Request& request, std::span<const float> logits
 
 void RunnerSession::score(std::span<const int32_t> tokens,
                           const std::function<void(int64_t, std::span<const float>)>& on_logits) {
-  check_tokens(tokens);
+  check_prompt(tokens, model_);
   reset();
   const auto n_vocab = static_cast<size_t>(runner_.model().card().n_vocab);
   int64_t position = 0;

@@ -11,7 +11,8 @@ namespace ft {
 
 class RunnerSession : public Session {
  public:
-  explicit RunnerSession(Runner& runner) : runner_(runner), pages_(runner.kv()) {}
+  RunnerSession(Runner& runner, const ModelReport& model)
+      : runner_(runner), model_(model), pages_(runner.kv()) {}
 
   Reply generate(const Request& request, const std::function<bool(int32_t)>& on_token) override;
   void score(std::span<const int32_t> tokens,
@@ -19,7 +20,6 @@ class RunnerSession : public Session {
   void reset() override;
 
  private:
-  void check_tokens(std::span<const int32_t> tokens) const;
   std::span<const float> append(std::span<const int32_t> tokens, LogitRows wanted);
   std::span<const float> prefill(const Request& request, Reply& reply);
   int64_t keep_common_prefix(std::span<const int32_t> tokens);
@@ -27,6 +27,7 @@ class RunnerSession : public Session {
               const std::function<bool(int32_t)>& on_token);
 
   Runner& runner_;
+  const ModelReport& model_;
   PageTable pages_;
   std::vector<int32_t> tokens_;  // whose keys and values are in the pages
 };

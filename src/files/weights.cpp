@@ -80,7 +80,7 @@ MatrixSource Weights::find_fp8(const std::string& module, const TensorEntry& wei
   const int64_t n_cols = ceil_div(cols, Fp8Block::kBlock);
   const TensorEntry& scale = read(name, {ceil_div(rows, Fp8Block::kScaleRows), n_cols});
   if (!is_float(scale.dtype) && scale.dtype != DType::kF8E8M0)
-    bad_tensor(scale, "should be F32, BF16 or F8_E8M0");
+    bad_tensor(scale, "should be F32, F16, BF16 or F8_E8M0");
   return {.name = weight.name,
           .format = id_of<Fp8Block>,
           .rows = rows,
@@ -265,6 +265,7 @@ void Weights::count(FormatId format, int64_t n_values, uint64_t n_bytes) {
 }
 
 const float* Weights::keep(std::vector<float> values) {
+  copied_bytes_ += values.size() * sizeof(float);
   kept_.push_back(std::move(values));
   return kept_.back().data();
 }

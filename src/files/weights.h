@@ -89,6 +89,9 @@ class Weights {
   };
   const std::map<FormatId, Tally>& dense_tally() const { return tally_; }
 
+  /// Of the vectors and scales that are kept here.
+  uint64_t copied_bytes() const { return copied_bytes_; }
+
   /// Marks tensors that the model knows and does not need; a name ending in '*' stands for all that
   /// begin so.
   void ignore(std::string_view name);
@@ -116,6 +119,7 @@ class Weights {
   std::vector<std::string> ignored_;
   std::map<FormatId, Tally> tally_;
   std::deque<std::vector<float>> kept_;  // a deque: addresses stay
+  uint64_t copied_bytes_ = 0;
 };
 
 /// Value i of a source as float32.

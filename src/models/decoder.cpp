@@ -121,16 +121,16 @@ void Decoder::run_moe(const Step& step, const MoeBlock& block, const TensorView&
 void Decoder::run_head(const Step& step, const TensorView& x, const TensorView& logits) const {
   Lane& lane = step.lane;
   const TensorView last = scratch(lane, step.batch.n_logit_rows, card_.d_model);
-  for (int64_t i = 0; i < step.batch.n_logit_rows; ++i) {
-    const TensorView from = {
-        .data = x.row(step.batch.logit_rows[i]), .rows = 1, .cols = x.cols, .stride = x.stride};
-    const TensorView to = {.data = last.row(i), .rows = 1, .cols = x.cols, .stride = last.stride};
-    lane.ops->norm(
-        lane,
-        {.x = from, .y = to, .weight = parts_.final_norm, .d = card_.d_model, .eps = parts_.eps});
+  const int32_t* rows = step.batch.logit_rows;
+  for (int64_t begin = 0, end = 0; begin < last.rows; begin = end) {  // runs of neighbours
+    for (end = begin + 1; end < last.rows && rows[end] == rows[end - 1] + 1;) ++end;
+    lane.ops->norm(lane, {.x = x.slice(rows[begin], end - begin),
+                          .y = last.slice(begin, end - begin),
+                          .weight = parts_.final_norm,
+                          .d = card_.d_model,
+                          .eps = parts_.eps});
   }
-  if (step.batch.n_logit_rows > 0)
-    lane.ops->linear(lane, {.w = parts_.head, .x = last, .y = logits});
+  if (last.rows > 0) lane.ops->linear(lane, {.w = parts_.head, .x = last, .y = logits});
 }
 
 uint64_t Decoder::moe_scratch_bytes(const MoeBlock& block, const StepLimits& limits) const {

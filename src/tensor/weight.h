@@ -16,6 +16,11 @@ struct TensorView {
   int64_t stride = 0;
 
   FT_INLINE float* row(int64_t r) const { return data + r * stride; }
+
+  /// Rows [begin, begin + count) of this tensor.
+  FT_INLINE TensorView slice(int64_t begin, int64_t count) const {
+    return {.data = row(begin), .rows = count, .cols = cols, .stride = stride};
+  }
 };
 
 /// All that one needs to multiply by a weight: y[n] = sum_k w[n, k] x[k]. Borrowed.

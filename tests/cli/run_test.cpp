@@ -148,7 +148,7 @@ TEST(Run, MistakesShowBeforeTheLoad) {
   const Outcome context = run({"run", "--greedy", "--context", "16", kQuestion});
   EXPECT_EQ(context.status, 2);
   EXPECT_THAT(context.err, AllOf(StartsWith("ft: error: "), HasSubstr("17 tokens"),
-                                 HasSubstr("holds 16"), HasSubstr("own is 2048")));
+                                 HasSubstr("holds 16"), HasSubstr("up to 2048")));
   const Outcome model = run({"run", "--context", "4096", kQuestion});
   EXPECT_EQ(model.status, 2);
   EXPECT_THAT(model.err, AllOf(StartsWith("ft: error: "), HasSubstr("4096"), HasSubstr("2048")));
@@ -221,6 +221,23 @@ TEST(Run, CutsThatLeaveOneTokenAreGreedyHoweverHot) {
     EXPECT_EQ(tokens_with({"--temperature", "50", cut[0], cut[1]}), greedy) << cut[0];
   }
   EXPECT_NE(tokens_with({"--temperature", "50", "--min-p", "0", "--top-p", "1"}), greedy);
+}
+
+TEST(Run, EndsWhereTheModelsOwnSettingsSay) {
+  const Folder folder;
+  const std::string model = folder.path() + "/m";
+  copy_demo(model, {{"generation_config.json",
+                     R"({"eos_token_id": [2, 0], "max_new_tokens": 3, "stop_strings": "light"})"}});
+  const auto reply_with = [&](std::vector<std::string> more) {
+    std::vector<std::string> call{"run", "--model", model, "--json", kQuestion};
+    call.insert(call.end(), more.begin(), more.end());
+    const Outcome outcome = run(call);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return json::parse(outcome.out);
+  };
+  EXPECT_EQ(reply_with({})["tokens"].size(), 3u);
+  EXPECT_EQ(reply_with({"--max-tokens", "40"})["text"], "A tower with a ");
+  EXPECT_EQ(reply_with({"--max-tokens", "40", "--stop", "nowhere"})["text"], kAnswer);
 }
 
 TEST(Run, DefaultsOutOfRangeNameTheirFile) {
