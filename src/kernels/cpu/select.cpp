@@ -1,5 +1,7 @@
 #include "kernels/cpu/select.h"
 
+#include <cpuid.h>
+
 #include <array>
 #include <cstdlib>
 
@@ -27,9 +29,15 @@ struct Isa {
   const Ops& (*ops)(bool exact);
 };
 
+/// clang 14 has no __builtin_cpu_supports("f16c"). Where AVX2 is, the system keeps its registers.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) == 1 && (c & bit_F16C) != 0;
+}
+
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+         __builtin_cpu_supports("bmi2") && has_f16c();
 }
 
 bool has_avx512() {
