@@ -22,6 +22,9 @@ echo "building the tests in build/$preset with $(nproc) cores" >&2
 jobs=$(nproc)
 [ "$preset" != tsan ] || jobs=1
 
-# ctest names every test twice; only those that did not pass are news.
+# ctest names every test twice; only those that did not pass are news, and what this machine could not check.
+status=0
 ctest --preset "$preset" --parallel "$jobs" "$@" |
-  sed -E -e '/^ *Start +[0-9]+: /d' -e '/^ *[0-9]+\/[0-9]+ Test .* Passed +[0-9.]+ sec$/d'
+  sed -E -e '/^ *Start +[0-9]+: /d' -e '/^ *[0-9]+\/[0-9]+ Test .* Passed +[0-9.]+ sec$/d' || status=$?
+sed -n '/^NOT CHECKED: /p' "build/$preset/Testing/Temporary/LastTest.log" | sort -u
+exit $status

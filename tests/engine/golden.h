@@ -1,6 +1,7 @@
 // Tiny checkpoints with the outputs of the reference implementation (fixtures/make_golden.py).
 #pragma once
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -79,6 +80,16 @@ inline const std::vector<std::string>& quantised_fixtures() {
                                                  "qwen3_moe_fp8",   "qwen3_moe_fp8_f32_odd",
                                                  "gpt_oss_mxfp4",   "deepseek_v3_fp4"};
   return names;
+}
+
+inline std::vector<std::string> all_fixtures() {
+  std::vector<std::string> names = plain_fixtures();
+  names.insert(names.end(), quantised_fixtures().begin(), quantised_fixtures().end());
+  return names;
+}
+
+inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 }  // namespace ft::test

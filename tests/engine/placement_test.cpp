@@ -23,9 +23,11 @@ TEST(Placement, PartsAddUp) {
   EXPECT_EQ(p.kv_bytes, 128 * kv_bytes_per_token(p.kv));
   EXPECT_EQ(p.n_pages, 2);
   EXPECT_EQ(p.table_bytes, 100 * 16 * sizeof(float));
+  // Norms as float32: two of 64 and two of 16 in each of 4 layers, one of 64 at the end.
+  EXPECT_EQ(p.copied_bytes, (4 * (2 * 64 + 2 * 16) + 64) * sizeof(float));
   EXPECT_EQ(p.logits_bytes, 16 * 256 * sizeof(float));
   EXPECT_EQ(p.total_bytes(), p.bank_bytes + p.dense_bytes + p.kv_bytes + p.scratch_bytes +
-                                 p.table_bytes + p.logits_bytes);
+                                 p.table_bytes + p.logits_bytes + p.copied_bytes);
   PlacementLimits wider = {.n_context = 100, .n_prefill_rows = 16, .kv_is_f32 = true};
   EXPECT_EQ(plan_placement(*o.model, wider).kv_bytes, 2 * p.kv_bytes);
 }

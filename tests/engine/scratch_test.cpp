@@ -8,6 +8,7 @@
 #include "kernels/cpu/select.h"
 #include "models/registry.h"
 #include "tests/support/made_model.h"
+#include "tests/support/thread_counts.h"
 
 namespace ft::test {
 namespace {
@@ -53,8 +54,9 @@ class Scratch : public testing::TestWithParam<std::string> {};
 
 TEST_P(Scratch, NoStepTakesMoreThanIsPlanned) {
   std::mt19937_64 random(3);
-  Team team(1);
-  for (int trial = 0; trial < 12; ++trial) {
+  const std::vector<int> counts = thread_counts();
+  for (size_t trial = 0; trial < 12; ++trial) {
+    Team team(counts[trial % counts.size()]);
     const MadeModel made(random_config(random, GetParam()));
     const Checkpoint checkpoint = Checkpoint::open(made.folder());
     const std::unique_ptr<Model> model = open_model(checkpoint);

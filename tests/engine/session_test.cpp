@@ -1,14 +1,18 @@
 // A session's timeline: cutting the prompt, reusing a prefix, instruction sets and threads never
 // change the logits.
-#include <cstring>
+#include <algorithm>
 #include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/team.h"
+#include "engine/runner.h"
 #include "kernels/cpu/select.h"
+#include "models/registry.h"
 #include "tests/engine/golden.h"
+#include "tests/support/thread_counts.h"
 
 namespace ft::test {
 namespace {
@@ -17,10 +21,6 @@ EngineOptions options_for(const std::string& name) {
   EngineOptions options;
   options.model_dir = fixture_dir(name).string();
   return options;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 class AnyFixture : public testing::TestWithParam<std::string> {};
@@ -41,18 +41,15 @@ TEST_P(AnyFixture, LogitsAreEqualOnEveryInstructionSetAndTeam) {
   options.isa = "scalar";
   options.n_threads = 1;
   const std::vector<float> expected = score(options, tokens);
-  options.n_threads = 2;
   for (const std::string& isa : available_isas()) {
     options.isa = isa;
-    EXPECT_TRUE(same_bits(expected, score(options, tokens))) << isa;
+    for (const int n_threads : thread_counts()) {
+      options.n_threads = n_threads;
+      EXPECT_TRUE(same_bits(expected, score(options, tokens))) << isa << ", " << n_threads;
+    }
   }
 }
 
-std::vector<std::string> all_fixtures() {
-  std::vector<std::string> names = plain_fixtures();
-  names.insert(names.end(), quantised_fixtures().begin(), quantised_fixtures().end());
-  return names;
-}
 INSTANTIATE_TEST_SUITE_P(Fixtures, AnyFixture, testing::ValuesIn(all_fixtures()),
                          [](const auto& p) { return p.param; });
 
@@ -78,25 +75,106 @@ TEST(Session, GreedyReplyIsTheReferences) {
   EXPECT_EQ(reply.decode_bytes, static_cast<uint64_t>(reply.n_decode) * engine->model().step_bytes);
 }
 
+int64_t common_prefix(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+  const size_t n = std::min(a.size(), b.size());
+  return std::mismatch(a.begin(), a.begin() + static_cast<int64_t>(n), b.begin()).first - a.begin();
+}
+
+/// A beginning of the fixture's prompt, often with a token changed.
+std::vector<int32_t> variation(std::mt19937_64& random, const std::vector<int32_t>& prompt) {
+  std::vector<int32_t> tokens = prompt;
+  tokens.resize(1 + random() % prompt.size());
+  if (random() % 2 == 0) tokens[random() % tokens.size()] = static_cast<int32_t>(random() % 256);
+  return tokens;
+}
+
 TEST(Session, ReusingAPrefixEqualsAFreshRun) {
   const Golden golden = read_golden(fixture_dir("gpt_oss_mxfp4"));
   const auto engine = Engine::load(options_for("gpt_oss_mxfp4"));
   std::mt19937_64 random(5);
   const auto session = engine->open_session();
+  std::vector<int32_t> timeline;  // that the session has keys and values of
+  int64_t n_reused = 0;
   for (int trial = 0; trial < 25; ++trial) {
-    std::vector<int32_t> tokens(golden.input_ids.begin(),
-                                golden.input_ids.begin() + 1 + random() % 70);
-    if (random() % 2 == 0) tokens[random() % tokens.size()] = static_cast<int32_t>(random() % 256);
+    const std::vector<int32_t> tokens = variation(random, golden.input_ids);
     const Request request = {.tokens = tokens, .sampling = {}, .max_tokens = 4, .stop_tokens = {}};
     const auto keep_going = [](int32_t) { return true; };
     const Reply reused = session->generate(request, keep_going);
+    // The last token of a prompt is always run, for its logits.
+    EXPECT_EQ(reused.n_reused,
+              std::min(common_prefix(timeline, tokens), static_cast<int64_t>(tokens.size()) - 1));
+    n_reused += reused.n_reused;
     session->reset();
     const Reply fresh = session->generate(request, keep_going);
     EXPECT_EQ(reused.tokens, fresh.tokens);
     EXPECT_EQ(fresh.n_reused, 0);
-    EXPECT_LT(reused.n_reused, static_cast<int64_t>(tokens.size()));
+    timeline = tokens;
+    timeline.insert(timeline.end(), fresh.tokens.begin(), fresh.tokens.end() - 1);
+  }
+  EXPECT_GT(n_reused, 100);
+}
+
+TEST(Session, AContinuedConversationRunsOnlyWhatIsNew) {
+  const Golden golden = read_golden(fixture_dir("qwen3_moe"));
+  const auto engine = Engine::load(options_for("qwen3_moe"));
+  const auto session = engine->open_session();
+  Request request = {
+      .tokens = golden.input_ids, .sampling = {}, .max_tokens = 6, .stop_tokens = {}};
+  const auto keep_going = [](int32_t) { return true; };
+  const Reply first = session->generate(request, keep_going);
+  request.tokens.insert(request.tokens.end(), first.tokens.begin(), first.tokens.end());
+  request.tokens.insert(request.tokens.end(), {7, 8, 9});
+  const Reply second = session->generate(request, keep_going);
+  // All of the first prompt and its reply, but for the last token: nothing asked what follows it.
+  EXPECT_EQ(second.n_reused, static_cast<int64_t>(golden.input_ids.size()) + 5);
+  EXPECT_EQ(second.n_prompt, static_cast<int64_t>(request.tokens.size()));
+}
+
+class ReusedPages : public testing::TestWithParam<std::string> {};
+
+/// As a session does it: keep the common prefix, give the other pages back, run the rest.
+TEST_P(ReusedPages, GiveTheLogitsOfAFreshRun) {
+  const std::vector<int32_t> prompt = read_golden(fixture_dir(GetParam())).input_ids;
+  const Checkpoint checkpoint = Checkpoint::open(fixture_dir(GetParam()));
+  const std::unique_ptr<Model> model = open_model(checkpoint);
+  Team team(thread_counts().back());
+  const Placement placement = plan_placement(
+      *model, {.n_context = 400, .n_prefill_rows = 9, .n_threads = team.n_threads()});
+  model->bank().fill(team, {});
+  Runner runner(*model, placement, team, cpu_ops("auto", false));
+  const auto run = [&](const std::vector<int32_t>& tokens, int64_t first, PageTable& pages) {
+    std::vector<float> logits;
+    for (auto at = static_cast<size_t>(first); at < tokens.size();) {
+      const size_t n = std::min<size_t>(tokens.size() - at, 9);
+      EXPECT_TRUE(pages.grow(static_cast<int64_t>(at + n)));
+      const auto rows = runner.step(std::span(tokens).subspan(at, n), static_cast<int64_t>(at),
+                                    pages, LogitRows::kAll);
+      logits.insert(logits.end(), rows.begin(), rows.end());
+      at += n;
+    }
+    return logits;
+  };
+  std::mt19937_64 random(8);
+  PageTable kept(runner.kv());
+  std::vector<int32_t> timeline;
+  for (int trial = 0; trial < 20; ++trial) {
+    std::vector<int32_t> tokens = variation(random, prompt);
+    while (tokens.size() < 150) tokens.insert(tokens.end(), prompt.begin(), prompt.end());
+    tokens.resize(1 + random() % 150);
+    const int64_t n = common_prefix(timeline, tokens);
+    kept.shrink(n);
+    const std::vector<float> reused = run(tokens, n, kept);
+    timeline = tokens;
+    PageTable empty(runner.kv());
+    std::vector<float> fresh = run(tokens, 0, empty);
+    fresh.erase(fresh.begin(), fresh.end() - static_cast<int64_t>(reused.size()));
+    EXPECT_TRUE(same_bits(reused, fresh)) << tokens.size() << " tokens, reused: " << n;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Fixtures, ReusedPages,
+                         testing::Values("qwen3_moe", "gpt_oss_mxfp4", "deepseek_v3"),
+                         [](const auto& p) { return p.param; });
 
 TEST(Session, StopsWhereItIsTold) {
   const Golden golden = read_golden(fixture_dir("qwen3_moe"));

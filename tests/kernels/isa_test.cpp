@@ -1,6 +1,12 @@
-// Every operation on every instruction set gives the scalar table's bits.
-#include <cstring>
+// Every operation on every instruction set gives the scalar table's bits, with any number of
+// threads.
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/cpu_lane.h"
@@ -8,15 +14,6 @@
 
 namespace ft::test {
 namespace {
-
-const std::vector<FormatId> kFormats = {id_of<F32>,      id_of<F16>,   id_of<Bf16>,
-                                        id_of<Fp8Block>, id_of<Mxfp4>, id_of<Nvfp4>};
-
-/// Columns that a format can have, near `wanted`.
-int64_t legal_cols(FormatId format, int64_t wanted) {
-  const int64_t unit = format == id_of<Mxfp4> ? 32 : format == id_of<Nvfp4> ? 16 : 1;
-  return std::max(wanted / unit * unit, unit);
-}
 
 void expect_same_bits(const std::vector<float>& expected, const std::vector<float>& actual,
                       const std::string& what) {
@@ -29,20 +26,33 @@ void expect_same_bits(const std::vector<float>& expected, const std::vector<floa
   EXPECT_EQ(n_different, 0) << what;
 }
 
+/// The sets that this program is written for: each has a unit of its own.
+std::vector<std::string> known_isas() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(FT_SOURCE_DIR "/src/kernels/cpu")) {
+    const std::string stem = file.path().stem().string();
+    if (stem.starts_with("isa_")) names.push_back(stem.substr(4));
+  }
+  return names;
+}
+
 class IsaTest : public testing::TestWithParam<std::string> {
  protected:
-  /// Runs `operation(lane, output)` on scalar and on the set under test, from the same random
-  /// state.
+  /// Runs `operation(lane, output)` on scalar and on the set under test.
   template <typename Operation>
   void compare(int64_t n_outputs, const std::string& what, Operation operation) {
     for (const bool exact : {false, true}) {
       std::vector<float> expected(static_cast<size_t>(n_outputs));
-      std::vector<float> actual(static_cast<size_t>(n_outputs));
       CpuLane scalar("scalar", exact, 1);
-      CpuLane wide(GetParam(), exact, 2);
       operation(scalar, expected);
-      operation(wide, actual);
-      expect_same_bits(expected, actual, what + (exact ? " exact" : ""));
+      for (const int n_threads : thread_counts()) {
+        std::vector<float> actual(static_cast<size_t>(n_outputs));
+        CpuLane wide(GetParam(), exact, n_threads);
+        operation(wide, actual);
+        expect_same_bits(
+            expected, actual,
+            what + (exact ? " exact, threads: " : ", threads: ") + std::to_string(n_threads));
+      }
     }
   }
 
@@ -50,7 +60,7 @@ class IsaTest : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(IsaTest, Linear) {
-  for (const FormatId format : kFormats) {
+  for (const FormatId format : all_formats()) {
     for (const int64_t wanted : {1, 16, 40, 96, 255, 257, 1000, 1024, 2080}) {
       const int64_t cols = legal_cols(format, wanted);
       const auto n_rows = static_cast<int64_t>(1 + random_() % 35);
@@ -71,7 +81,7 @@ TEST_P(IsaTest, Linear) {
 }
 
 TEST_P(IsaTest, LinearOfTinyAndHugeActivations) {
-  for (const FormatId format : kFormats) {
+  for (const FormatId format : all_formats()) {
     const RandomMatrix w(random_, format, 9, 128);
     std::vector<float> x = random_floats(random_, 4 * 128);
     for (int i = 0; i < 128; ++i) {
@@ -85,8 +95,57 @@ TEST_P(IsaTest, LinearOfTinyAndHugeActivations) {
   }
 }
 
+TEST_P(IsaTest, LinearThatAccumulates) {
+  for (const FormatId format : all_formats()) {
+    const int64_t cols = legal_cols(format, 333);
+    const RandomMatrix w(random_, format, 21, cols);
+    std::vector<float> x = random_floats(random_, 19 * cols);
+    const std::vector<float> bias = random_floats(random_, 21);
+    const std::vector<float> before = random_floats(random_, 19 * 21);
+    compare(19 * 21, std::string(name_of(format)), [&](CpuLane& c, std::vector<float>& y) {
+      y = before;
+      c.ops().linear(c.lane, {.w = w.view,
+                              .x = view_of(x, 19, cols),
+                              .y = view_of(y, 19, 21),
+                              .bias = bias.data(),
+                              .accumulate = true});
+    });
+  }
+}
+
+TEST_P(IsaTest, Embed) {
+  for (const FormatId format : all_formats()) {
+    for (const int64_t wanted : {1, 130, 513}) {
+      const int64_t cols = legal_cols(format, wanted);
+      const RandomMatrix table(random_, format, 150, cols);
+      const std::vector<int32_t> tokens = {149, 0, 0, 127, 128, 1, 77};
+      const std::string what = std::string(name_of(format)) + " " + std::to_string(cols);
+      compare(7 * cols, what, [&](CpuLane& c, std::vector<float>& y) {
+        c.ops().embed(c.lane,
+                      {.table = table.view, .tokens = tokens.data(), .y = view_of(y, 7, cols)});
+      });
+    }
+  }
+}
+
+TEST_P(IsaTest, CopyHeads) {
+  for (const int64_t count : {1, 7, 33}) {
+    std::vector<float> x = random_floats(random_, 11 * 3 * 40);
+    compare(11 * 3 * 50, "count " + std::to_string(count), [&](CpuLane& c, std::vector<float>& y) {
+      c.ops().copy_heads(c.lane, {.x = view_of(x, 11, 3 * 40),
+                                  .x_head = 40,
+                                  .x_first = 5,
+                                  .y = view_of(y, 11, 3 * 50),
+                                  .y_head = 50,
+                                  .y_first = 13,
+                                  .n_heads = 3,
+                                  .count = count});
+    });
+  }
+}
+
 TEST_P(IsaTest, Experts) {
-  for (const FormatId format : kFormats) {
+  for (const FormatId format : all_formats()) {
     const ExpertShape shape = {
         .format = format,
         .d_model = legal_cols(format, 96 + static_cast<int64_t>(random_() % 200)),
@@ -120,7 +179,7 @@ TEST_P(IsaTest, Experts) {
 }
 
 TEST_P(IsaTest, HeadLinear) {
-  for (const FormatId format : kFormats) {
+  for (const FormatId format : all_formats()) {
     const int64_t d_latent = legal_cols(format, 72);
     const RandomMatrix w(random_, format, 3 * (20 + 12), d_latent);
     std::vector<float> x = random_floats(random_, 5 * 3 * 100);
@@ -143,42 +202,43 @@ TEST_P(IsaTest, HeadLinear) {
 }
 
 TEST_P(IsaTest, Attention) {
-  constexpr int64_t kKvHeads = 2;
   constexpr int64_t kHeads = 6;
+  constexpr int64_t kPositions = 130;
+  const std::vector<int32_t> pages = {2, 0, 1};
+  std::vector<int32_t> positions(kPositions);
+  std::iota(positions.begin(), positions.end(), 0);
+  const std::vector<const int32_t*> tables(kPositions, pages.data());
+  const RowPositions rows = {kPositions, positions.data(), tables.data(), kPositions};
   for (const int64_t d : {8, 16, 24, 64, 80}) {
-    for (const bool is_f32 : {false, true}) {
-      const int64_t n_positions = 130;
-      std::vector<float> k = random_floats(random_, n_positions * kKvHeads * d);
-      std::vector<float> v = random_floats(random_, n_positions * kKvHeads * d);
-      std::vector<float> q = random_floats(random_, n_positions * kHeads * d);
+    for (const auto& [is_f32, in_keys] :
+         {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+      KvLayer kv = {.n_kv_heads = in_keys ? 1 : 2,
+                    .d_k = d,
+                    .d_v = in_keys ? d - 3 : d,
+                    .values_in_keys = in_keys,
+                    .is_f32 = is_f32};
+      kv.page_bytes = kPageTokens * kv.n_kv_heads * 2 * d * (is_f32 ? 4 : 2);
+      std::vector<float> k = random_floats(random_, kPositions * kv.n_kv_heads * d);
+      std::vector<float> v = random_floats(random_, kPositions * kv.n_kv_heads * kv.d_v);
+      std::vector<float> q = random_floats(random_, kPositions * kHeads * d);
       const std::vector<float> sinks = random_floats(random_, kHeads);
-      const std::vector<int32_t> pages = {2, 0, 1};
-      std::vector<int32_t> positions;
-      for (int32_t p = 0; p < n_positions; ++p) positions.push_back(p);
-      const std::vector<const int32_t*> tables(static_cast<size_t>(n_positions), pages.data());
-      const RowPositions rows = {n_positions, positions.data(), tables.data(), n_positions};
-      compare(n_positions * kHeads * d, "d " + std::to_string(d),
+      compare(kPositions * kHeads * kv.d_v, "d " + std::to_string(d),
               [&](CpuLane& c, std::vector<float>& y) {
-                std::vector<uint8_t> memory(
-                    static_cast<size_t>(3 * kPageTokens * kKvHeads * 2 * d * 4));
-                const KvLayer kv = {.pages = memory.data(),
-                                    .page_bytes = kPageTokens * kKvHeads * 2 * d * (is_f32 ? 4 : 2),
-                                    .n_kv_heads = kKvHeads,
-                                    .d_k = d,
-                                    .d_v = d,
-                                    .is_f32 = is_f32};
-                c.ops().store_kv(c.lane, {.kv = kv,
+                std::vector<uint8_t> memory(static_cast<size_t>(3 * kv.page_bytes));
+                KvLayer own = kv;
+                own.pages = memory.data();
+                c.ops().store_kv(c.lane, {.kv = own,
                                           .rows = rows,
-                                          .k = view_of(k, n_positions, kKvHeads * d),
-                                          .v = view_of(v, n_positions, kKvHeads * d)});
-                c.ops().attention(c.lane, {.kv = kv,
+                                          .k = view_of(k, kPositions, kv.n_kv_heads * d),
+                                          .v = view_of(v, kPositions, kv.n_kv_heads * kv.d_v)});
+                c.ops().attention(c.lane, {.kv = own,
                                            .rows = rows,
-                                           .q = view_of(q, n_positions, kHeads * d),
-                                           .out = view_of(y, n_positions, kHeads * d),
+                                           .q = view_of(q, kPositions, kHeads * d),
+                                           .out = view_of(y, kPositions, kHeads * kv.d_v),
                                            .n_heads = kHeads,
                                            .scale = 0.3f,
-                                           .window = is_f32 ? 50 : 0,
-                                           .sinks = is_f32 ? sinks.data() : nullptr});
+                                           .window = kv.is_f32 ? 50 : 0,
+                                           .sinks = kv.is_f32 ? sinks.data() : nullptr});
               });
     }
   }
@@ -197,10 +257,12 @@ TEST_P(IsaTest, RowOperations) {
           c.lane,
           {.x = view_of(x, 7, 3 * d), .y = view, .weight = weight.data(), .d = d, .eps = 1e-6f});
       for (const bool interleaved : {false, true}) {
+        const int64_t d_rotary = interleaved ? std::max<int64_t>(d / 4 * 2, 2) : d;
         c.ops().rope(c.lane, {.x = view,
                               .n_heads = 3,
                               .d_head = d,
-                              .d_rotary = d,
+                              .first = d - d_rotary,
+                              .d_rotary = d_rotary,
                               .is_interleaved = interleaved,
                               .cos_sin = cos_sin.data(),
                               .positions = positions.data()});
@@ -239,6 +301,17 @@ TEST_P(IsaTest, Route) {
                              .weights = y.data()});
       for (size_t i = 0; i < ids.size(); ++i) y[100 + i] = static_cast<float>(ids[i]);
     });
+  }
+}
+
+TEST(Isa, WhatThisMachineLacksIsSaid) {
+  const std::vector<std::string> known = known_isas();
+  const std::vector<std::string> available = available_isas();
+  EXPECT_THAT(available, testing::IsSubsetOf(known));
+  EXPECT_THAT(available, testing::Contains("scalar"));
+  for (const std::string& isa : known) {
+    if (std::count(available.begin(), available.end(), isa) > 0) continue;
+    std::printf("NOT CHECKED: %s: this machine lacks it\n", isa.c_str());
   }
 }
 

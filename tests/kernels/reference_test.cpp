@@ -1,48 +1,45 @@
-// The scalar table against plain formulations in double precision.
+// The scalar table's multiplications and attention against plain formulations in double precision.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/kernels/plain.h"
 #include "tests/support/cpu_lane.h"
-#include "tests/support/random_weights.h"
 
 namespace ft::test {
 namespace {
 
-const FormatId kFormats[] = {id_of<F32>,      id_of<F16>,   id_of<Bf16>,
-                             id_of<Fp8Block>, id_of<Mxfp4>, id_of<Nvfp4>};
-
-/// sum_k w x and sum_k |w x| of each output.
-struct Product {
-  double sum = 0;
-  double size = 0;
-};
-
-Product product(const WeightView& w, int64_t n, const float* x) {
-  Product p;
-  for (int64_t k = 0; k < w.cols; ++k) {
-    p.sum += meant(w, n, k) * x[k];
-    p.size += std::abs(meant(w, n, k) * x[k]);
-  }
-  return p;
-}
-
-TEST(Reference, ExactLinearIsTheDequantisedProduct) {
+TEST(Reference, LinearIsTheProductOfWhatIsMeant) {
   Random random(1);
-  CpuLane c("scalar", true);
-  for (const FormatId format : kFormats) {
-    const int64_t cols = 32 * 21;
-    const RandomMatrix w(random, format, 150, cols);
-    std::vector<float> x = random_floats(random, 3 * cols);
-    std::vector<float> y(3 * 150);
-    c.ops().linear(c.lane, {.w = w.view, .x = view_of(x, 3, cols), .y = view_of(y, 3, 150)});
-    for (int64_t r = 0; r < 3; ++r) {
-      for (int64_t n = 0; n < 150; ++n) {
-        const Product p = product(w.view, n, x.data() + r * cols);
-        EXPECT_NEAR(y[static_cast<size_t>(r * 150 + n)], p.sum, 4e-6 * p.size) << name_of(format);
+  for (const bool exact : {false, true}) {
+    CpuLane c("scalar", exact);
+    for (const FormatId format : all_formats()) {
+      for (const int64_t wanted : {1, 50, 679}) {
+        const int64_t cols = legal_cols(format, wanted);
+        const RandomMatrix w(random, format, 151, cols);
+        std::vector<float> x = random_floats(random, 3 * cols);
+        const std::vector<float> bias = random_floats(random, 151);
+        const std::vector<float> before = random_floats(random, 3 * 151);
+        std::vector<float> y = before;
+        c.ops().linear(c.lane, {.w = w.view,
+                                .x = view_of(x, 3, cols),
+                                .y = view_of(y, 3, 151),
+                                .bias = bias.data(),
+                                .accumulate = wanted == 50});
+        for (size_t r = 0; r < 3; ++r) {
+          const std::vector<double> seen =
+              activations(format, exact, x.data() + static_cast<int64_t>(r) * cols, cols);
+          for (size_t n = 0; n < 151; ++n) {
+            Product p = product(w.view, static_cast<int64_t>(n), seen);
+            p.sum += bias[n] + (wanted == 50 ? before[r * 151 + n] : 0);
+            EXPECT_NEAR(y[r * 151 + n], p.sum, 4e-6 * p.size + 1e-6) << name_of(format);
+          }
+        }
       }
     }
   }
@@ -51,28 +48,82 @@ TEST(Reference, ExactLinearIsTheDequantisedProduct) {
 TEST(Reference, OwnLinearKeepsTheNorm) {
   Random random(2);
   CpuLane c("scalar");
-  for (const FormatId format : kFormats) {
+  for (const FormatId format : all_formats()) {
     const int64_t cols = 32 * 40;
     const RandomMatrix w(random, format, 200, cols);
     std::vector<float> x = random_floats(random, cols);
     std::vector<float> y(200);
     c.ops().linear(c.lane, {.w = w.view, .x = view_of(x, 1, cols), .y = view_of(y, 1, 200)});
+    const std::vector<double> unchanged(x.begin(), x.end());
     double error = 0;
     double norm = 0;
     for (int64_t n = 0; n < 200; ++n) {
-      const Product p = product(w.view, n, x.data());
+      const Product p = product(w.view, n, unchanged);
       error += std::pow(y[static_cast<size_t>(n)] - p.sum, 2);
       norm += p.sum * p.sum;
     }
-    const bool is_int8 = format == id_of<Mxfp4> || format == id_of<Nvfp4>;
-    EXPECT_LT(error / norm, is_int8 ? 2e-4 : 1e-11) << name_of(format);
+    EXPECT_LT(error / norm, has_int8_partner(format) ? 2e-4 : 1e-11) << name_of(format);
+  }
+}
+
+TEST(Reference, HeadLinearMultipliesEachHeadWithItsRows) {
+  constexpr int64_t kRows = 5;
+  constexpr int64_t kHeads = 3;
+  constexpr int64_t kHeadRows = 47;  // of which [first, first + count) take part
+  constexpr int64_t kXHead = 111;
+  constexpr int64_t kYHead = 103;
+  Random random(6);
+  for (const FormatId format : all_formats()) {
+    const int64_t d = legal_cols(format, 101);
+    const RandomMatrix w(random, format, kHeads * kHeadRows, d);
+    std::vector<float> x = random_floats(random, kRows * kHeads * kXHead);
+    for (const bool exact : {false, true}) {
+      CpuLane c("scalar", exact);
+      for (const bool transposed : {false, true}) {
+        const int64_t first = transposed ? 0 : 30;
+        const int64_t count = transposed ? 29 : 17;
+        const int64_t n_out = transposed ? d : count;
+        std::vector<float> y(kRows * kHeads * kYHead, 77);
+        c.ops().head_linear(c.lane, {.w = w.view,
+                                     .n_heads = kHeads,
+                                     .head_rows = kHeadRows,
+                                     .first = first,
+                                     .count = count,
+                                     .is_transposed = transposed,
+                                     .x = view_of(x, kRows, kHeads * kXHead),
+                                     .x_head = kXHead,
+                                     .y = view_of(y, kRows, kHeads * kYHead),
+                                     .y_head = kYHead});
+        for (int64_t i = 0; i < kRows * kHeads; ++i) {
+          const int64_t row = i % kHeads * kHeadRows + first;
+          const float* piece = x.data() + i * kXHead;
+          const std::vector<double> seen = activations(format, exact, piece, transposed ? 0 : d);
+          for (int64_t o = 0; o < kYHead; ++o) {
+            Product p;
+            if (o >= n_out) {
+              p.sum = 77;  // behind a head's piece nothing is written
+            } else if (!transposed) {
+              p = product(w.view, row + o, seen);
+            } else {
+              for (int64_t n = 0; n < count; ++n) {
+                const double term = meant(w.view, row + n, o) * piece[n];
+                p.sum += term;
+                p.size += std::abs(term);
+              }
+            }
+            EXPECT_NEAR(y[static_cast<size_t>(i * kYHead + o)], p.sum, 4e-6 * p.size)
+                << name_of(format) << (transposed ? " transposed" : "");
+          }
+        }
+      }
+    }
   }
 }
 
 TEST(Reference, SlicesOfAMatrixKeepTheirScales) {
   Random random(3);
   CpuLane c("scalar");
-  for (const FormatId format : kFormats) {
+  for (const FormatId format : all_formats()) {
     const RandomMatrix w(random, format, 300, 160);
     std::vector<float> x = random_floats(random, 160);
     std::vector<float> all(300);
@@ -87,7 +138,7 @@ TEST(Reference, SlicesOfAMatrixKeepTheirScales) {
 TEST(Reference, ResultOfARowDoesNotDependOnItsCompany) {
   Random random(4);
   CpuLane c("scalar");
-  for (const FormatId format : kFormats) {
+  for (const FormatId format : all_formats()) {
     const RandomMatrix w(random, format, 40, 480);
     std::vector<float> x = random_floats(random, 37 * 480);
     std::vector<float> all(37 * 40);
@@ -125,98 +176,96 @@ TEST(Reference, ActivationsAreAccurate) {
   }
 }
 
-TEST(Reference, AttentionIsSoftmaxOverTheWindow) {
-  Random random(5);
-  CpuLane c("scalar");
-  constexpr int64_t kD = 20;
+struct AttentionCase {
+  int64_t n_kv_heads = 1;
+  int64_t n_heads = 1;
+  int64_t d_k = 0;
+  int64_t d_v = 0;
+  bool values_in_keys = false;
+  bool is_f32 = true;
+  int64_t window = 0;
+  bool has_sinks = false;
+};
+
+/// Values that bfloat16 holds exactly, so that storing them as such changes nothing.
+std::vector<float> short_floats(Random& random, int64_t n) {
+  std::vector<float> values = random_floats(random, n);
+  for (float& x : values) x = std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0xFFFF0000u);
+  return values;
+}
+
+void compare_attention(Random& random, const AttentionCase& test) {
   constexpr int64_t kPositions = 100;
-  std::vector<float> k = random_floats(random, kPositions * kD);
-  std::vector<float> v = random_floats(random, kPositions * kD);
-  std::vector<float> q = random_floats(random, kPositions * 2 * kD);
-  const std::vector<float> sinks = {0.5f, -1.0f};
-  std::vector<float> y(kPositions * 2 * kD);
+  const int64_t d_k = test.d_k;
+  const int64_t d_v = test.d_v;
+  std::vector<float> k = short_floats(random, kPositions * test.n_kv_heads * d_k);
+  std::vector<float> v = short_floats(random, kPositions * test.n_kv_heads * d_v);
+  std::vector<float> q = random_floats(random, kPositions * test.n_heads * d_k);
+  const std::vector<float> sinks = random_floats(random, test.n_heads);
+  std::vector<float> y(static_cast<size_t>(kPositions * test.n_heads * d_v));
   std::vector<int32_t> positions(kPositions);
   std::iota(positions.begin(), positions.end(), 0);
   const std::vector<int32_t> pages = {1, 0};
   const std::vector<const int32_t*> tables(kPositions, pages.data());
-  std::vector<float> memory(2 * kPageTokens * 2 * kD);
-  const KvLayer kv = {.pages = reinterpret_cast<uint8_t*>(memory.data()),
-                      .page_bytes = kPageTokens * 2 * kD * 4,
-                      .n_kv_heads = 1,
-                      .d_k = kD,
-                      .d_v = kD,
-                      .is_f32 = true};
+  KvLayer kv = {.n_kv_heads = test.n_kv_heads,
+                .d_k = d_k,
+                .d_v = d_v,
+                .values_in_keys = test.values_in_keys,
+                .is_f32 = test.is_f32};
+  kv.page_bytes = kPageTokens * test.n_kv_heads * (d_k + (test.values_in_keys ? 0 : d_v)) *
+                  (test.is_f32 ? 4 : 2);
+  std::vector<uint8_t> memory(static_cast<size_t>(2 * kv.page_bytes));
+  kv.pages = memory.data();
   const RowPositions rows = {kPositions, positions.data(), tables.data(), kPositions};
-  c.ops().store_kv(
-      c.lane,
-      {.kv = kv, .rows = rows, .k = view_of(k, kPositions, kD), .v = view_of(v, kPositions, kD)});
+  CpuLane c("scalar");
+  c.ops().store_kv(c.lane, {.kv = kv,
+                            .rows = rows,
+                            .k = view_of(k, kPositions, test.n_kv_heads * d_k),
+                            .v = view_of(v, kPositions, test.n_kv_heads * d_v)});
   c.ops().attention(c.lane, {.kv = kv,
                              .rows = rows,
-                             .q = view_of(q, kPositions, 2 * kD),
-                             .out = view_of(y, kPositions, 2 * kD),
-                             .n_heads = 2,
+                             .q = view_of(q, kPositions, test.n_heads * d_k),
+                             .out = view_of(y, kPositions, test.n_heads * d_v),
+                             .n_heads = test.n_heads,
                              .scale = 0.25f,
-                             .window = 33,
-                             .sinks = sinks.data()});
-  for (int64_t r = 0; r < kPositions; ++r) {
-    for (int64_t h = 0; h < 2; ++h) {
-      double total = std::exp(static_cast<double>(sinks[static_cast<size_t>(h)]));
-      std::vector<double> mixed(kD, 0.0);
-      for (int64_t t = std::max<int64_t>(0, r - 32); t <= r; ++t) {
-        double score = 0;
-        for (int64_t i = 0; i < kD; ++i)
-          score += double(q[static_cast<size_t>((r * 2 + h) * kD + i)]) *
-                   k[static_cast<size_t>(t * kD + i)];
-        const double weight = std::exp(score * 0.25);
-        total += weight;
-        for (int64_t i = 0; i < kD; ++i)
-          mixed[static_cast<size_t>(i)] += weight * v[static_cast<size_t>(t * kD + i)];
-      }
-      for (int64_t i = 0; i < kD; ++i) {
-        EXPECT_NEAR(y[static_cast<size_t>((r * 2 + h) * kD + i)],
-                    mixed[static_cast<size_t>(i)] / total, 2e-6);
-      }
+                             .window = test.window,
+                             .sinks = test.has_sinks ? sinks.data() : nullptr});
+  for (int64_t i = 0; i < kPositions * test.n_heads; ++i) {
+    const int64_t r = i / test.n_heads;
+    const int64_t h = i % test.n_heads;
+    const int64_t kv_head = h * test.n_kv_heads / test.n_heads;
+    double total = test.has_sinks ? std::exp(double(sinks[static_cast<size_t>(h)])) : 0;
+    std::vector<double> mixed(static_cast<size_t>(d_v));
+    for (int64_t t = test.window == 0 ? 0 : std::max<int64_t>(0, r + 1 - test.window); t <= r;
+         ++t) {
+      const float* key = k.data() + (t * test.n_kv_heads + kv_head) * d_k;
+      const float* value =
+          test.values_in_keys ? key : v.data() + (t * test.n_kv_heads + kv_head) * d_v;
+      const double score =
+          std::inner_product(key, key + d_k, q.begin() + i * d_k, 0.0, std::plus<>(),
+                             [](double a, double b) { return a * b; });
+      const double weight = std::exp(score * 0.25);
+      total += weight;
+      for (size_t x = 0; x < mixed.size(); ++x) mixed[x] += weight * value[x];
+    }
+    for (size_t x = 0; x < mixed.size(); ++x) {
+      EXPECT_NEAR(y[static_cast<size_t>(i * d_v) + x], mixed[x] / total, 3e-6);
     }
   }
 }
 
-TEST(Reference, RouterFindsAWinnerAtEveryPlace) {
-  CpuLane c("scalar");
-  for (const int64_t n_experts : {8, 60, 128, 512, 1024}) {
-    const RouterSpec spec = {
-        .n_experts = n_experts, .n_active = 3, .scoring = Scoring::kSoftmax, .renormalise = true};
-    for (int64_t winner = 0; winner < n_experts; ++winner) {
-      std::vector<float> logits(static_cast<size_t>(n_experts), 0.0f);
-      logits[static_cast<size_t>(winner)] = 5;
-      int32_t ids[3];
-      float weights[3];
-      c.ops().route(
-          c.lane,
-          {.spec = spec, .logits = view_of(logits, 1, n_experts), .ids = ids, .weights = weights});
-      ASSERT_EQ(ids[0], winner);
-      ASSERT_EQ(ids[1], winner == 0 ? 1 : 0);  // ties go to the lower id
-      ASSERT_NEAR(weights[0], std::exp(5) / (std::exp(5) + 2), 1e-6);
-      ASSERT_NEAR(weights[0] + weights[1] + weights[2], 1, 1e-6);
-    }
-  }
-}
-
-TEST(Reference, SelectionBiasStaysOutOfTheWeights) {
-  CpuLane c("scalar");
-  std::vector<float> logits = {
-      -18, 1, 2, 0};  // sigmoid(-18) is about 1.5e-8: subtracting a bias would lose it
-  const std::vector<float> bias = {12, 0, 0, 0};
-  int32_t ids[2];
-  float weights[2];
-  c.ops().route(c.lane, {.spec = {.n_experts = 4, .n_active = 2, .scoring = Scoring::kSigmoid},
-                         .logits = view_of(logits, 1, 4),
-                         .bias = bias.data(),
-                         .ids = ids,
-                         .weights = weights});
-  EXPECT_EQ(ids[0], 0);
-  EXPECT_EQ(ids[1], 2);
-  EXPECT_NEAR(weights[0], 1.0 / (1 + std::exp(18.0)), 1e-14);
-  EXPECT_NEAR(weights[1], 1.0 / (1 + std::exp(-2.0)), 1e-6);
+TEST(Reference, AttentionIsSoftmaxOverTheWindow) {
+  Random random(5);
+  compare_attention(random, {.n_heads = 2, .d_k = 20, .d_v = 20, .window = 33, .has_sinks = true});
+  compare_attention(random, {.n_kv_heads = 3, .n_heads = 6, .d_k = 21, .d_v = 13, .is_f32 = false});
+  compare_attention(random, {.n_heads = 3, .d_k = 37, .d_v = 29, .values_in_keys = true});
+  compare_attention(random, {.n_heads = 5,
+                             .d_k = 37,
+                             .d_v = 29,
+                             .values_in_keys = true,
+                             .is_f32 = false,
+                             .window = 65,
+                             .has_sinks = true});
 }
 
 TEST(Reference, ImpossibleInstructionSetIsRefusedWithTheList) {

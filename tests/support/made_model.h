@@ -1,5 +1,5 @@
-// A checkpoint of any sizes with random float32 weights. Its tensors are those that the architecture
-// asks for: found by opening it again and again and doing what the refusals say.
+// A checkpoint of any sizes with random float32 weights. Its tensors are those that the
+// architecture asks for: found by opening it again and again and doing what the refusals say.
 #pragma once
 
 #include <map>
@@ -39,8 +39,8 @@ class MadeModel {
     }
   }
 
-  /// A missing tensor is added without a shape, a misshapen one is given its shape. What is neither is
-  /// thrown on.
+  /// A missing tensor is added without a shape, a misshapen one is given its shape. What is neither
+  /// is thrown on.
   void obey(const Error& refusal) {
     static const std::regex kShape(
         R"(tensor (\S+) \(F32 \[[^\]]*\]\) should have shape \[([^\]]*)\])");

@@ -1,7 +1,10 @@
 // Random matrices of any format with legal scales, and what they mean in double precision.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -11,6 +14,24 @@
 namespace ft::test {
 
 using Random = std::mt19937_64;
+
+inline std::vector<FormatId> all_formats() {
+  std::vector<FormatId> formats;
+  for (size_t i = 0; i < kFormats; ++i) formats.push_back(static_cast<FormatId>(i));
+  return formats;
+}
+
+/// Whether activations become int8 before they are multiplied; rows then consist of whole blocks.
+inline bool has_int8_partner(FormatId format) {
+  return visit_format(format, [](auto f) { return decltype(f)::kPartner == Partner::kInt8; });
+}
+
+/// Columns that a format can have, near `wanted`.
+inline int64_t legal_cols(FormatId format, int64_t wanted) {
+  const int64_t block = visit_format(format, [](auto f) -> int64_t { return decltype(f)::kBlock; });
+  const int64_t unit = has_int8_partner(format) ? block : 1;
+  return std::max(wanted / unit * unit, unit);
+}
 
 inline std::vector<float> random_floats(Random& random, int64_t n, float deviation = 1) {
   std::normal_distribution<float> normal(0, deviation);
@@ -88,15 +109,46 @@ struct RandomMatrix {
   }
 };
 
-/// w[n, k] as the file means it.
+/// A finite number with a sign, n_exponent bits and n_mantissa bits, as IEEE 754 defines it.
+inline double small_float(uint32_t bits, int n_exponent, int n_mantissa) {
+  const int bias = (1 << (n_exponent - 1)) - 1;
+  const auto exponent = static_cast<int>(bits >> n_mantissa & ((1u << n_exponent) - 1));
+  const auto mantissa = static_cast<int>(bits & ((1u << n_mantissa) - 1));
+  const double magnitude =
+      exponent == 0 ? std::ldexp(mantissa, 1 - bias - n_mantissa)
+                    : std::ldexp((1 << n_mantissa) + mantissa, exponent - bias - n_mantissa);
+  return (bits >> (n_exponent + n_mantissa) & 1) != 0 ? -magnitude : magnitude;
+}
+inline double f16(uint16_t bits) {
+  return small_float(bits, 5, 10);
+}
+inline double bf16(uint16_t bits) {
+  return small_float(bits, 8, 7);
+}
+inline double e4m3(uint8_t bits) {
+  return small_float(bits, 4, 3);
+}
+inline double e8m0(uint8_t bits) {
+  return std::ldexp(1.0, bits - 127);
+}
+/// Value k of packed four-bit numbers, low half first.
+inline double e2m1(const uint8_t* bytes, int64_t k) {
+  return small_float(bytes[k / 2] >> (k % 2 * 4) & 15u, 2, 1);
+}
+
+/// w[n, k] as the file means it: by the definitions of the formats, with none of the kernels' code.
 inline double meant(const WeightView& w, int64_t n, int64_t k) {
-  return visit_format(w.format, [&](auto f) -> double {
-    using F = decltype(f);
-    const uint8_t* chunk = w.codes + n * w.row_bytes + k / F::kChunkValues * kChunkBytes;
-    const uint8_t* scales = w.scales + (w.first_row + n) / F::kScaleRows * w.scale_row_bytes;
-    return F::dequantise(chunk, static_cast<int>(k % F::kChunkValues), scales,
-                         F::kBlock == 0 ? 0 : k / F::kBlock, w.factor);
-  });
+  const uint8_t* row = w.codes + n * w.row_bytes;
+  const int64_t tile_row = (w.first_row + n) / 128;
+  const uint8_t* scales = w.scales + (w.first_row + n) * w.scale_row_bytes;
+  if (w.format == id_of<F32>) return load<float>(row + 4 * k);
+  if (w.format == id_of<F16>) return f16(load<uint16_t>(row + 2 * k));
+  if (w.format == id_of<Bf16>) return bf16(load<uint16_t>(row + 2 * k));
+  if (w.format == id_of<Fp8Block>)
+    return e4m3(row[k]) * load<float>(w.scales + tile_row * w.scale_row_bytes + k / 128 * 4);
+  if (w.format == id_of<Mxfp4>) return e2m1(row, k) * e8m0(scales[k / 32]);
+  if (w.format == id_of<Nvfp4>) return e2m1(row, k) * e4m3(scales[k / 16]) * w.factor;
+  std::abort();  // a format that is missing here
 }
 
 /// The records of n experts, legal and random.
