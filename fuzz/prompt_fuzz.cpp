@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "ft/error.h"
 #include "text/detokenizer.h"
+#include "text/stop_strings.h"
 #include "text/tokenizer.h"
 
 namespace {

@@ -24,23 +24,6 @@ bool starts_with_word(std::string_view text, size_t begin) {
   return begin < text.size() && is_word_character(next_code_point(text, begin));
 }
 
-size_t skip_blanks_back(std::string_view text, size_t end, size_t limit) {
-  while (end > limit) {
-    const size_t last = previous_code_point(text, end);
-    size_t position = last;
-    if (!is_whitespace(next_code_point(text, position))) break;
-    end = last;
-  }
-  return end;
-}
-
-size_t skip_blanks(std::string_view text, size_t begin) {
-  for (size_t next = begin; begin < text.size(); begin = next) {
-    if (!is_whitespace(next_code_point(text, next))) break;
-  }
-  return begin;
-}
-
 void check_spelling(const std::string& content, const std::string& where) {
   if (content.size() <= kMaxContentBytes) return;
   bad_input("{}: an added token of {} bytes; the limit is {}", where, content.size(),
@@ -91,7 +74,7 @@ AddedTokens::Matcher::Matcher(std::vector<Spelling> list) : spellings(std::move(
 }
 
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& vocabulary,
-                         const std::vector<NormaliserStep>& normaliser, const std::string& where) {
+                         const std::vector<NormalizerStep>& normalizer, const std::string& where) {
   const int64_t limit = Vocabulary::limit_of(vocabulary.n_pieces() + tokens.size());
   Renumbered renumbered;
   for (AddedToken& token : tokens) {
@@ -107,18 +90,18 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& vocab
   notes_ = renumbered.notes(where);
 
   std::vector<Spelling> raw;
-  std::vector<Spelling> normalised;
+  std::vector<Spelling> normalized;
   for (const auto& [id, token] : by_id_) {
-    if (!token.is_normalised) {
+    if (!token.is_normalized) {
       raw.push_back({token.content, id});
-    } else if (std::string content = normalise(normaliser, {token.content, ""}).text;
+    } else if (std::string content = normalize(normalizer, {token.content, ""}).text;
                !content.empty()) {
       check_spelling(content, where);
-      normalised.push_back({std::move(content), id});
+      normalized.push_back({std::move(content), id});
     }
   }
   raw_ = Matcher(std::move(raw));
-  normalised_ = Matcher(std::move(normalised));
+  normalized_ = Matcher(std::move(normalized));
 }
 
 int32_t AddedTokens::id_for(const std::string& content, const Vocabulary& vocabulary,
@@ -146,9 +129,11 @@ std::vector<TextPart> AddedTokens::split(const MarkedText& text, const Matcher& 
     const bool is_part_of_word =
         ends_with_word(text.text, match->begin) || starts_with_word(text.text, match->end);
     if (token.is_single_word && is_part_of_word) continue;
-    const size_t begin =
-        token.takes_left_blanks ? skip_blanks_back(text.text, match->begin, covered) : match->begin;
-    const size_t end = token.takes_right_blanks ? skip_blanks(text.text, match->end) : match->end;
+    const size_t begin = token.takes_left_blanks
+                             ? trim_whitespace_end(text.text, covered, match->begin)
+                             : match->begin;
+    const size_t end =
+        token.takes_right_blanks ? skip_whitespace(text.text, match->end) : match->end;
     if (begin > covered) parts.push_back({std::nullopt, covered, begin});
     parts.push_back({match->id, begin, end});
     covered = std::max(covered, end);

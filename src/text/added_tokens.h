@@ -21,7 +21,7 @@ struct AddedToken {
   std::string content;
   int64_t id = 0;
   bool is_special = false;  // can be skipped when decoding; only text that may be special spells it
-  bool is_normalised = true;  // matches in the normalised text, by its normalised content
+  bool is_normalized = true;  // matches in the normalised text, by its normalised content
   bool is_single_word = false;
   bool takes_left_blanks = false;
   bool takes_right_blanks = false;
@@ -43,14 +43,14 @@ class AddedTokens {
   /// Errors: kBadInput for an id that a piece has already or that is out of all
   /// proportion, and for a content beyond 1 KiB.
   AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& vocabulary,
-              const std::vector<NormaliserStep>& normaliser, const std::string& where);
+              const std::vector<NormalizerStep>& normalizer, const std::string& where);
 
   /// Cuts the tokens out of a text as it came, or out of normalised text: the leftmost first, of
   /// those the longest. Special tokens need every one of their bytes to be marked as possibly
   /// special. The parts cover the text, none of the texts between is empty.
   std::vector<TextPart> split_raw(const MarkedText& text) const { return split(text, raw_); }
-  std::vector<TextPart> split_normalised(const MarkedText& text) const {
-    return split(text, normalised_);
+  std::vector<TextPart> split_normalized(const MarkedText& text) const {
+    return split(text, normalized_);
   }
 
   const AddedToken* find(int32_t id) const;
@@ -90,7 +90,7 @@ class AddedTokens {
   std::map<int32_t, AddedToken> by_id_;
   std::unordered_map<std::string, int32_t> ids_;
   Matcher raw_;
-  Matcher normalised_;
+  Matcher normalized_;
   std::vector<std::string> notes_;
 };
 

@@ -44,12 +44,6 @@ Parsed parse_source(std::string source, std::string where) {
   return {std::move(where), std::move(source), std::move(body)};
 }
 
-Value text_value(Run& run, std::string_view bytes, Origin origin) {
-  jinja::TextBuilder out(run);
-  out.append(bytes, origin);
-  return out.finish();
-}
-
 // Templates write '<|' + role + '|>' and mean a special token. A role is chosen by the program, not
 // by who writes the content, so a role that is one plain word counts as the template's own text.
 bool is_plain_word(std::string_view role) {
@@ -65,8 +59,8 @@ Value with_trusted_role(Run& run, const Value& message) {
   if (!role || !role->text() || !is_plain_word(role->text()->bytes())) return message;
   Dict* copy = run.make<Dict>();
   for (const auto& [key, value] : message.dict()->entries()) copy->set(run, key, value);
-  copy->set(run, text_value(run, "role", Origin::kContent),
-            text_value(run, role->text()->bytes(), Origin::kTemplate));
+  copy->set(run, jinja::made(run, "role", Origin::kContent),
+            jinja::made(run, role->text()->bytes()));
   return static_cast<const Dict*>(copy);
 }
 
@@ -90,7 +84,7 @@ Value read_tools(Run& run, const std::string& json) {
 Value token_value(Run& run, const TokenizerConfig::NamedToken& token) {
   std::vector<Value> items;
   for (const std::string& spelling : token.spellings) {
-    items.push_back(text_value(run, spelling, Origin::kTemplate));
+    items.push_back(jinja::made(run, spelling));
   }
   return token.is_list ? jinja::make_list(run, std::move(items)) : items.front();
 }
@@ -150,7 +144,7 @@ std::vector<Segment> ChatTemplate::render(const Input& input) const {
   Run run(parsed.where);
   Dict variables;
   auto set = [&](std::string_view name, Value value) {
-    variables.set(run, text_value(run, name, Origin::kTemplate), std::move(value));
+    variables.set(run, jinja::made(run, name), std::move(value));
   };
   set("documents", jinja::None{});
   for (const TokenizerConfig::NamedToken& token : parts_->tokens)

@@ -4,8 +4,7 @@
 namespace ft {
 
 void check_json_depth(std::string_view text, const std::string& where) {
-  constexpr int kMaxDepth = 64;
-  int depth = 0;
+  size_t depth = 0;
   bool is_in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -14,8 +13,10 @@ void check_json_depth(std::string_view text, const std::string& where) {
     } else if (c == '"') {
       is_in_string = !is_in_string;
     } else if (!is_in_string && (c == '[' || c == '{')) {
-      if (++depth > kMaxDepth) bad_input("{}: nested deeper than {} levels", where, kMaxDepth);
+      if (++depth > kMaxJsonDepth)
+        bad_input("{}: nested deeper than {} levels", where, kMaxJsonDepth);
     } else if (!is_in_string && (c == ']' || c == '}')) {
+      if (depth == 0) return;  // no JSON from here on
       --depth;
     }
   }

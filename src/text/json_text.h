@@ -1,9 +1,11 @@
-// Reading of JSON from hostile files. The library's trees are safe to walk only
-// where they are shallow, so depth is bounded before it sees a text. Headers do
-// not include the library: its type comes as a parameter.
+// Reading of JSON from hostile files. The library's trees are safe to walk only where they are
+// shallow, so depth is bounded before it sees a text. Headers do not include the library: its type
+// comes as a parameter.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,9 +14,10 @@
 
 namespace ft {
 
-/// Errors: kBadInput, with `where`, for text that nests deeper than 64 levels
-/// before the first place at which it is no JSON. Published configuration files
-/// have 10 at most.
+inline constexpr size_t kMaxJsonDepth = 64;  // published configuration files have 10 levels at most
+
+/// Errors: kBadInput, with `where`, for text that nests deeper than kMaxJsonDepth before the first
+/// place at which it is no JSON.
 void check_json_depth(std::string_view text, const std::string& where);
 
 /// Errors: kBadInput for what is no JSON or nests too deeply.
@@ -28,9 +31,8 @@ Json parse_json_text(std::string_view text, const std::string& where) {
   }
 }
 
-/// The object in a configuration file; an empty one if there is no such file.
-/// Errors: kIo, and kBadInput for what is larger than 64 MiB, no JSON, or no
-/// object.
+/// The object in a configuration file; an empty one if there is no such file. Errors: kIo, and
+/// kBadInput for what is larger than 64 MiB, no JSON, or no object.
 template <typename Json>
 Json read_json_object(const std::filesystem::path& file) {
   constexpr uint64_t kMaxBytes = 64 << 20;  // some list thousands of added tokens
@@ -39,6 +41,21 @@ Json read_json_object(const std::filesystem::path& file) {
   Json object = parse_json_text<Json>(*text, file.string());
   if (!object.is_object()) bad_input("{}: holds no JSON object", file.string());
   return object;
+}
+
+/// The value of a key of an object; null where the key is absent or its value is null.
+template <typename Json>
+const Json* find_value(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+/// Nothing for what is no integer of 64 bits; 2.0 is none.
+template <typename Json>
+std::optional<int64_t> integer_of(const Json& value) {
+  if (!value.is_number_integer()) return std::nullopt;
+  if (value.is_number_unsigned() && value.template get<uint64_t>() > INT64_MAX) return std::nullopt;
+  return value.template get<int64_t>();
 }
 
 }  // namespace ft

@@ -23,21 +23,17 @@ struct File {
   Json object;
 
   /// Null where the key is absent or null.
-  const Json* find(const char* key) const {
-    const auto at = object.find(key);
-    return at == object.end() || at->is_null() ? nullptr : &*at;
-  }
+  const Json* find(const char* key) const { return find_value(object, key); }
 };
 
 File read_file(const std::filesystem::path& path) {
   return {path.string(), read_json_object<Json>(path)};
 }
 
-int64_t integer_of(const File& file, const char* key, const Json& value) {
-  const bool fits = value.is_number_integer() &&
-                    (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX);
-  if (!fits) bad_input("{}: {} is not an integer of 64 bits", file.name, key);
-  return value.get<int64_t>();
+int64_t require_integer(const File& file, const char* key, const Json& value) {
+  const std::optional<int64_t> integer = integer_of(value);
+  if (!integer) bad_input("{}: {} is not an integer of 64 bits", file.name, key);
+  return *integer;
 }
 
 // Calls `take` with the value of the key, or with each item if it is a list.
@@ -51,7 +47,7 @@ void for_each(const File& file, const char* key, Take take) {
 
 void add_stop_tokens(const File& file, std::vector<int32_t>& stop_tokens) {
   for_each(file, "eos_token_id", [&](const Json& id) {
-    const int64_t value = integer_of(file, "eos_token_id", id);
+    const int64_t value = require_integer(file, "eos_token_id", id);
     // Some files say -1 for "none"; ids beyond a vocabulary are never produced.
     if (value >= 0 && value <= INT32_MAX) stop_tokens.push_back(static_cast<int32_t>(value));
   });
@@ -72,7 +68,7 @@ std::vector<std::string> read_stop_strings(const File& file) {
 std::optional<int64_t> read_max_new_tokens(const File& file) {
   const Json* value = file.find("max_new_tokens");
   if (value == nullptr) return std::nullopt;
-  const int64_t n = integer_of(file, "max_new_tokens", *value);
+  const int64_t n = require_integer(file, "max_new_tokens", *value);
   if (n < 1) bad_input("{}: max_new_tokens is {}, not a positive number", file.name, n);
   return n;
 }
@@ -91,7 +87,7 @@ float number(const File& file, const char* key, float absent) {
 int32_t read_top_k(const File& file, int32_t absent) {
   const Json* value = file.find("top_k");
   if (value == nullptr) return absent;
-  const int64_t n = integer_of(file, "top_k", *value);
+  const int64_t n = require_integer(file, "top_k", *value);
   if (n == -1) return 0;  // how some files say "all"
   if (n < INT32_MIN || n > INT32_MAX) bad_input("{}: top_k is {}, too large", file.name, n);
   return static_cast<int32_t>(n);

@@ -23,7 +23,7 @@ class Writer {
   // Appends `text`, which was made of the bytes [begin, end) of the source.
   void append(std::string_view text, size_t begin, size_t end) {
     if (text.size() > limit_bytes_ - result_.text.size()) {
-      bad_input("a normaliser of the tokenizer makes more than {} bytes of {}", limit_bytes_,
+      bad_input("a normalizer of the tokenizer makes more than {} bytes of {}", limit_bytes_,
                 source_.text.size());
     }
     result_.text.append(text);
@@ -59,9 +59,9 @@ MarkedText map_code_points(const MarkedText& source, Map map) {
   return writer.finish();
 }
 
-MarkedText apply(const NormaliseForm& step, const MarkedText& source) {
+MarkedText apply(const NormalizeForm& step, const MarkedText& source) {
   Writer writer(source);
-  normalise_pieces(source.text, step.form, [&](std::string_view piece, size_t begin, size_t end) {
+  normalize_pieces(source.text, step.form, [&](std::string_view piece, size_t begin, size_t end) {
     if (piece == std::string_view(source.text).substr(begin, end - begin)) {
       writer.copy(begin, end);  // each byte keeps its own mark
     } else {
@@ -71,7 +71,7 @@ MarkedText apply(const NormaliseForm& step, const MarkedText& source) {
   return writer.finish();
 }
 
-MarkedText apply(const NormaliseReplace& step, const MarkedText& source) {
+MarkedText apply(const NormalizeReplace& step, const MarkedText& source) {
   Writer writer(source);
   size_t copied = 0;
   for (const Pattern::Match& match : step.pattern.find_all(source.text)) {
@@ -83,40 +83,31 @@ MarkedText apply(const NormaliseReplace& step, const MarkedText& source) {
   return writer.finish();
 }
 
-MarkedText apply(const NormalisePrepend& step, const MarkedText& source) {
+MarkedText apply(const NormalizePrepend& step, const MarkedText& source) {
   Writer writer(source);
   if (!source.text.empty()) writer.append(step.prefix, 0, 1);
   writer.copy(0, source.text.size());
   return writer.finish();
 }
 
-MarkedText apply(const NormaliseStrip& step, const MarkedText& source) {
+MarkedText apply(const NormalizeStrip& step, const MarkedText& source) {
   const std::string& text = source.text;
-  size_t begin = 0;
-  size_t end = text.size();
-  for (size_t next = begin; step.left && begin < end; begin = next) {
-    if (!is_whitespace(next_code_point(text, next))) break;
-  }
-  while (step.right && end > begin) {
-    const size_t last = previous_code_point(text, end);
-    size_t position = last;
-    if (!is_whitespace(next_code_point(text, position))) break;
-    end = last;
-  }
+  const size_t begin = step.left ? skip_whitespace(text, 0) : 0;
+  const size_t end = step.right ? trim_whitespace_end(text, begin, text.size()) : text.size();
   return source.part(begin, end);
 }
 
-MarkedText apply(const NormaliseLowercase&, const MarkedText& source) {
+MarkedText apply(const NormalizeLowercase&, const MarkedText& source) {
   return map_code_points(source, append_lowercase);
 }
 
-MarkedText apply(const NormaliseStripAccents&, const MarkedText& source) {
+MarkedText apply(const NormalizeStripAccents&, const MarkedText& source) {
   return map_code_points(source, [](std::string& mapped, char32_t c) {
     if (!is_combining_mark(c)) append_code_point(mapped, c);
   });
 }
 
-MarkedText apply(const NormaliseNmt&, const MarkedText& source) {
+MarkedText apply(const NormalizeNmt&, const MarkedText& source) {
   return map_code_points(source, [](std::string& mapped, char32_t c) {
     const bool is_dropped = (c >= 0x01 && c <= 0x08) || c == 0x0B || (c >= 0x0E && c <= 0x1F) ||
                             c == 0x7F || c == 0x8F || c == 0x9F;
@@ -127,7 +118,7 @@ MarkedText apply(const NormaliseNmt&, const MarkedText& source) {
   });
 }
 
-MarkedText apply(const NormaliseByteLevel&, const MarkedText& source) {
+MarkedText apply(const NormalizeByteLevel&, const MarkedText& source) {
   Writer writer(source);
   std::string mapped;
   for (size_t i = 0; i < source.text.size(); ++i) {
@@ -149,8 +140,8 @@ MarkedText MarkedText::part(size_t begin, size_t end) const {
   return {text.substr(begin, end - begin), marks.empty() ? "" : marks.substr(begin, end - begin)};
 }
 
-MarkedText normalise(const std::vector<NormaliserStep>& steps, MarkedText text) {
-  for (const NormaliserStep& step : steps) {
+MarkedText normalize(const std::vector<NormalizerStep>& steps, MarkedText text) {
+  for (const NormalizerStep& step : steps) {
     text = std::visit([&](const auto& known) { return apply(known, text); }, step);
   }
   return text;

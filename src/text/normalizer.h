@@ -1,4 +1,4 @@
-// The normalisers of a tokenizer.json, as a flat list of steps.
+// The normalizers of a tokenizer.json, as a flat list of steps.
 #pragma once
 
 #include <string>
@@ -20,31 +20,31 @@ struct MarkedText {
   MarkedText part(size_t begin, size_t end) const;
 };
 
-struct NormaliseForm {
+struct NormalizeForm {
   NormalForm form;
 };
-struct NormaliseReplace {
+struct NormalizeReplace {
   Pattern pattern;
   std::string content;
 };
-struct NormalisePrepend {
+struct NormalizePrepend {
   std::string prefix;
 };
-struct NormaliseStrip {
+struct NormalizeStrip {
   bool left;
   bool right;
 };
-struct NormaliseLowercase {};
-struct NormaliseStripAccents {};
-struct NormaliseNmt {};        // drops control characters, makes all kinds of blanks a space
-struct NormaliseByteLevel {};  // spells each byte by a character
+struct NormalizeLowercase {};
+struct NormalizeStripAccents {};
+struct NormalizeNmt {};        // drops control characters, makes all kinds of blanks a space
+struct NormalizeByteLevel {};  // spells each byte by a character
 
-using NormaliserStep =
-    std::variant<NormaliseForm, NormaliseReplace, NormalisePrepend, NormaliseStrip,
-                 NormaliseLowercase, NormaliseStripAccents, NormaliseNmt, NormaliseByteLevel>;
+using NormalizerStep =
+    std::variant<NormalizeForm, NormalizeReplace, NormalizePrepend, NormalizeStrip,
+                 NormalizeLowercase, NormalizeStripAccents, NormalizeNmt, NormalizeByteLevel>;
 
 /// Applies the steps in order. What a step makes of several bytes may be special only where all of
 /// them may.
-MarkedText normalise(const std::vector<NormaliserStep>& steps, MarkedText text);
+MarkedText normalize(const std::vector<NormalizerStep>& steps, MarkedText text);
 
 }  // namespace ft

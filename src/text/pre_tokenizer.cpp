@@ -82,7 +82,7 @@ class Rewriter {
   // All that was appended to text() since the last call is the new spelling of `range`.
   void finish_word(const Words::Range& range) {
     if (result_.text.size() > limit_bytes_) {
-      bad_input("a pre-tokeniser of the tokenizer makes more than {} bytes of a text",
+      bad_input("a pre-tokenizer of the tokenizer makes more than {} bytes of a text",
                 limit_bytes_);
     }
     const size_t begin = result_.ranges.empty() ? 0 : result_.ranges.back().end;
@@ -144,12 +144,12 @@ Words apply(const SpellBytes&, const Words& words) {
 
 }  // namespace
 
-Words pre_tokenise(const std::vector<PreTokeniserStep>& steps, std::string text,
+Words pre_tokenize(const std::vector<PreTokenizerStep>& steps, std::string text,
                    bool is_text_start) {
   Words words;
   words.text = std::move(text);
   if (!words.text.empty()) words.ranges.push_back({0, words.text.size(), is_text_start});
-  for (const PreTokeniserStep& step : steps) {
+  for (const PreTokenizerStep& step : steps) {
     words = std::visit([&](const auto& known) { return apply(known, std::move(words)); }, step);
   }
   return words;

@@ -1,4 +1,4 @@
-// The pre-tokenisers of a tokenizer.json, as a flat list of steps that cut a text into words and
+// The pre-tokenizers of a tokenizer.json, as a flat list of steps that cut a text into words and
 // respell them.
 #pragma once
 
@@ -35,7 +35,7 @@ struct ReplaceInWords {
 };
 struct SpellBytes {};  // each byte by a character, for byte-level vocabularies
 
-using PreTokeniserStep = std::variant<SplitWords, PrefixWords, ReplaceInWords, SpellBytes>;
+using PreTokenizerStep = std::variant<SplitWords, PrefixWords, ReplaceInWords, SpellBytes>;
 
 /// A text that is being cut: words are ranges of it, in order, none empty.
 struct Words {
@@ -53,7 +53,7 @@ struct Words {
 };
 
 /// `is_text_start`: nothing of the prompt comes before `text`.
-Words pre_tokenise(const std::vector<PreTokeniserStep>& steps, std::string text,
+Words pre_tokenize(const std::vector<PreTokenizerStep>& steps, std::string text,
                    bool is_text_start);
 
 }  // namespace ft

@@ -1,9 +1,9 @@
 // Each stop string follows the text byte by byte with the automaton of Knuth, Morris and Pratt, so
 // the work for a byte does not depend on how long the strings are.
+#include "text/stop_strings.h"
+
 #include <algorithm>
 #include <utility>
-
-#include "text/detokenizer.h"
 
 namespace ft {
 

@@ -69,15 +69,15 @@ class Encoding {
       if (part.id) {
         ids_.push_back(*part.id);
       } else {
-        append_normalised(normalise(parts_.normaliser, text.part(part.begin, part.end)),
+        append_normalized(normalize(parts_.normalizer, text.part(part.begin, part.end)),
                           part.begin == 0);
       }
     }
   }
 
  private:
-  void append_normalised(const MarkedText& text, bool is_text_start) {
-    for (const TextPart& part : parts_.added.split_normalised(text)) {
+  void append_normalized(const MarkedText& text, bool is_text_start) {
+    for (const TextPart& part : parts_.added.split_normalized(text)) {
       if (part.id) {
         ids_.push_back(*part.id);
       } else {
@@ -88,7 +88,7 @@ class Encoding {
   }
 
   void append_words(std::string text, bool is_text_start) {
-    const Words words = pre_tokenise(parts_.pre_tokeniser, std::move(text), is_text_start);
+    const Words words = pre_tokenize(parts_.pre_tokenizer, std::move(text), is_text_start);
     for (const Words::Range& range : words.ranges)
       parts_.model.encode_word(words.word(range), ids_, scratch_);
   }
@@ -119,12 +119,12 @@ Tokenizer Tokenizer::parse(std::string_view json, std::string_view where_view) {
   const std::string where(where_view);
   TokenizerSpec spec = read_tokenizer_json(json, where);
   Bpe model(std::move(spec.model), where + ".model");
-  AddedTokens added(std::move(spec.added_tokens), model.vocabulary(), spec.normaliser,
+  AddedTokens added(std::move(spec.added_tokens), model.vocabulary(), spec.normalizer,
                     where + ".added_tokens");
   std::vector<int32_t> prefix_ids = checked_ids(spec.prefix_ids, model, added, where);
   std::vector<int32_t> suffix_ids = checked_ids(spec.suffix_ids, model, added, where);
   return Tokenizer(std::unique_ptr<Parts>(new Parts{
-      std::move(model), std::move(added), std::move(spec.normaliser), std::move(spec.pre_tokeniser),
+      std::move(model), std::move(added), std::move(spec.normalizer), std::move(spec.pre_tokenizer),
       std::move(spec.decoder), std::move(prefix_ids), std::move(suffix_ids)}));
 }
 
@@ -205,7 +205,7 @@ std::string Tokenizer::description() const {
     return std::holds_alternative<SpellBytes>(step);
   };
   const bool is_byte_level =
-      std::any_of(parts_->pre_tokeniser.begin(), parts_->pre_tokeniser.end(), spells_bytes);
+      std::any_of(parts_->pre_tokenizer.begin(), parts_->pre_tokenizer.end(), spells_bytes);
   const char* kind = is_byte_level                       ? "byte-level "
                      : parts_->model.has_byte_fallback() ? "byte-fallback "
                                                          : "";

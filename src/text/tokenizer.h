@@ -22,7 +22,7 @@ class Tokenizer {
   };
 
   /// Reads `folder`/tokenizer.json. Errors: kIo, kBadInput for a malformed file, kUnsupported with
-  /// the name of a model, normaliser, pre-tokeniser, post-processor or decoder type that is not
+  /// the name of a model, normalizer, pre-tokenizer, post-processor or decoder type that is not
   /// known (and the list of those that are).
   static Tokenizer load(const std::filesystem::path& folder);
   static Tokenizer parse(std::string_view json, std::string_view where);
@@ -32,7 +32,7 @@ class Tokenizer {
   ~Tokenizer();
 
   /// Errors: kBadInput with the byte offset for text that is not valid UTF-8; kBadInput for text
-  /// that a pattern of the file needs too many steps for, or that a normaliser blows up.
+  /// that a pattern of the file needs too many steps for, or that a normalizer blows up.
   std::vector<int32_t> encode(std::string_view text, EncodeOptions options) const;
   std::vector<int32_t> encode(std::string_view text) const { return encode(text, EncodeOptions{}); }
 

@@ -33,11 +33,7 @@ class Reader {
   }
 
  private:
-  /// Null where the key is absent or null.
-  const Json* find(const char* key) const {
-    const auto found = root_.find(key);
-    return found == root_.end() || found->is_null() ? nullptr : &*found;
-  }
+  const Json* find(const char* key) const { return find_value(root_, key); }
 
   std::string spelling(const std::string& key, const Json& token) const {
     if (token.is_string()) return token.get<std::string>();

@@ -22,12 +22,6 @@ using nlohmann::json;
 constexpr int kMaxDepth = 16;      // of sequences in sequences
 constexpr size_t kMaxSteps = 256;  // of one component
 
-std::optional<int64_t> integer_of(const json& value) {
-  if (!value.is_number_integer()) return std::nullopt;
-  if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) return std::nullopt;
-  return value.get<int64_t>();
-}
-
 std::string excerpt_of(const json& value) {
   return value.is_structured() ? value.type_name() : excerpt(value.dump(-1, ' ', true));
 }
@@ -44,8 +38,8 @@ class Node {
   std::optional<Node> find(const char* key) const {
     if (!value_.is_object())
       bad_input("{}: an object was expected, found {}", path_, value_.type_name());
-    const auto found = value_.find(key);
-    if (found == value_.end() || found->is_null()) return std::nullopt;
+    const json* found = find_value(value_, key);
+    if (found == nullptr) return std::nullopt;
     return Node(*found, fmt::format("{}.{}", path_, key));
   }
 
@@ -136,67 +130,67 @@ Pattern read_pattern(const Node& node) {
   unsupported("{}: a pattern must be a String or a Regex", node.path());
 }
 
-// ---- normalisers
+// ---- normalizers
 
-void read_normaliser(const Node& node, int depth, std::vector<NormaliserStep>& steps);
+void read_normalizer(const Node& node, int depth, std::vector<NormalizerStep>& steps);
 
-using Normalisers = Readers<std::vector<NormaliserStep>>;
+using Normalizers = Readers<std::vector<NormalizerStep>>;
 
 template <typename Step>
-void read_plain_normaliser(const Node& node, int, std::vector<NormaliserStep>& steps) {
-  append<NormaliserStep>(node, steps, Step{});
+void read_plain_normalizer(const Node& node, int, std::vector<NormalizerStep>& steps) {
+  append<NormalizerStep>(node, steps, Step{});
 }
 
 template <NormalForm form>
-void read_normal_form(const Node& node, int, std::vector<NormaliserStep>& steps) {
-  append<NormaliserStep>(node, steps, NormaliseForm{form});
+void read_normal_form(const Node& node, int, std::vector<NormalizerStep>& steps) {
+  append<NormalizerStep>(node, steps, NormalizeForm{form});
 }
 
-const Normalisers& normalisers() {
-  using Steps = std::vector<NormaliserStep>;
-  static const Normalisers readers = {
-      {"ByteLevel", read_plain_normaliser<NormaliseByteLevel>},
-      {"Lowercase", read_plain_normaliser<NormaliseLowercase>},
+const Normalizers& normalizers() {
+  using Steps = std::vector<NormalizerStep>;
+  static const Normalizers readers = {
+      {"ByteLevel", read_plain_normalizer<NormalizeByteLevel>},
+      {"Lowercase", read_plain_normalizer<NormalizeLowercase>},
       {"NFC", read_normal_form<NormalForm::kNfc>},
       {"NFD", read_normal_form<NormalForm::kNfd>},
       {"NFKC", read_normal_form<NormalForm::kNfkc>},
       {"NFKD", read_normal_form<NormalForm::kNfkd>},
-      {"Nmt", read_plain_normaliser<NormaliseNmt>},
+      {"Nmt", read_plain_normalizer<NormalizeNmt>},
       {"Prepend",
        [](const Node& node, int, Steps& steps) {
-         append<NormaliserStep>(node, steps, NormalisePrepend{node.at("prepend").text()});
+         append<NormalizerStep>(node, steps, NormalizePrepend{node.at("prepend").text()});
        }},
       {"Replace",
        [](const Node& node, int, Steps& steps) {
-         append<NormaliserStep>(
+         append<NormalizerStep>(
              node, steps,
-             NormaliseReplace{read_pattern(node.at("pattern")), node.at("content").text()});
+             NormalizeReplace{read_pattern(node.at("pattern")), node.at("content").text()});
        }},
       {"Sequence",
        [](const Node& node, int depth, Steps& steps) {
          for (const Node& item : node.at("normalizers").items())
-           read_normaliser(item, depth + 1, steps);
+           read_normalizer(item, depth + 1, steps);
        }},
       {"Strip",
        [](const Node& node, int, Steps& steps) {
-         append<NormaliserStep>(
+         append<NormalizerStep>(
              node, steps,
-             NormaliseStrip{node.flag("strip_left", true), node.flag("strip_right", true)});
+             NormalizeStrip{node.flag("strip_left", true), node.flag("strip_right", true)});
        }},
-      {"StripAccents", read_plain_normaliser<NormaliseStripAccents>},
+      {"StripAccents", read_plain_normalizer<NormalizeStripAccents>},
   };
   return readers;
 }
 
-void read_normaliser(const Node& node, int depth, std::vector<NormaliserStep>& steps) {
-  read_component(node, "normaliser", normalisers(), depth, steps);
+void read_normalizer(const Node& node, int depth, std::vector<NormalizerStep>& steps) {
+  read_component(node, "normalizer", normalizers(), depth, steps);
 }
 
-// ---- pre-tokenisers
+// ---- pre-tokenizers
 
-void read_pre_tokeniser(const Node& node, int depth, std::vector<PreTokeniserStep>& steps);
+void read_pre_tokenizer(const Node& node, int depth, std::vector<PreTokenizerStep>& steps);
 
-using PreTokenisers = Readers<std::vector<PreTokeniserStep>>;
+using PreTokenizers = Readers<std::vector<PreTokenizerStep>>;
 
 // \w as UTS 18 has it; the engine's own lacks the joiners.
 constexpr const char* kWordClass = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200C}\\x{200D}";
@@ -217,24 +211,23 @@ SplitBehaviour read_behaviour(const Node& node) {
   const auto found = behaviours.find(name);
   if (found != behaviours.end()) return found->second;
   unsupported(
-      "{}: '{}' is not known; known are Contiguous, Isolated, "
-      "MergedWithNext, MergedWithPrevious, "
+      "{}: '{}' is not known; known are Contiguous, Isolated, MergedWithNext, MergedWithPrevious, "
       "Removed",
       node.path(), excerpt(name));
 }
 
-void append_split(const Node& node, std::vector<PreTokeniserStep>& steps, const std::string& regex,
+void append_split(const Node& node, std::vector<PreTokenizerStep>& steps, const std::string& regex,
                   SplitBehaviour behaviour, bool is_inverted = false) {
-  append<PreTokeniserStep>(node, steps,
+  append<PreTokenizerStep>(node, steps,
                            SplitWords{Pattern::regex(regex, node.path()), behaviour, is_inverted});
 }
 
-void read_byte_level(const Node& node, int, std::vector<PreTokeniserStep>& steps) {
+void read_byte_level(const Node& node, int, std::vector<PreTokenizerStep>& steps) {
   if (node.flag("add_prefix_space", true))
-    append<PreTokeniserStep>(node, steps, PrefixWords{" ", false});
+    append<PreTokenizerStep>(node, steps, PrefixWords{" ", false});
   if (node.flag("use_regex", true))
     append_split(node, steps, kByteLevelWords, SplitBehaviour::kIsolated);
-  append<PreTokeniserStep>(node, steps, SpellBytes{});
+  append<PreTokenizerStep>(node, steps, SpellBytes{});
 }
 
 // Files older than prepend_scheme have add_prefix_space in its place; false needs a scheme of never
@@ -260,22 +253,22 @@ std::string read_replacement(const Node& node) {
   return replacement;
 }
 
-void read_metaspace(const Node& node, int, std::vector<PreTokeniserStep>& steps) {
+void read_metaspace(const Node& node, int, std::vector<PreTokenizerStep>& steps) {
   const std::string replacement = read_replacement(node);
   const std::string scheme = read_prepend_scheme(node);
-  append<PreTokeniserStep>(node, steps,
+  append<PreTokenizerStep>(node, steps,
                            ReplaceInWords{Pattern::literal(" ", node.path()), replacement});
   if (scheme != "never")
-    append<PreTokeniserStep>(node, steps, PrefixWords{replacement, scheme == "first"});
+    append<PreTokenizerStep>(node, steps, PrefixWords{replacement, scheme == "first"});
   if (!node.flag("split", true)) return;
-  append<PreTokeniserStep>(node, steps,
+  append<PreTokenizerStep>(node, steps,
                            SplitWords{Pattern::literal(replacement, node.path()),
                                       SplitBehaviour::kMergedWithNext, false});
 }
 
-const PreTokenisers& pre_tokenisers() {
-  using Steps = std::vector<PreTokeniserStep>;
-  static const PreTokenisers readers = {
+const PreTokenizers& pre_tokenizers() {
+  using Steps = std::vector<PreTokenizerStep>;
+  static const PreTokenizers readers = {
       {"BertPreTokenizer",
        [](const Node& node, int, Steps& steps) {
          append_split(node, steps, "\\s", SplitBehaviour::kRemoved);
@@ -287,7 +280,7 @@ const PreTokenisers& pre_tokenisers() {
          const Node delimiter = node.at("delimiter");
          std::string character;
          append_code_point(character, delimiter.character());
-         append<PreTokeniserStep>(node, steps,
+         append<PreTokenizerStep>(node, steps,
                                   SplitWords{Pattern::literal(character, delimiter.path()),
                                              SplitBehaviour::kRemoved, false});
        }},
@@ -307,11 +300,11 @@ const PreTokenisers& pre_tokenisers() {
       {"Sequence",
        [](const Node& node, int depth, Steps& steps) {
          for (const Node& item : node.at("pretokenizers").items())
-           read_pre_tokeniser(item, depth + 1, steps);
+           read_pre_tokenizer(item, depth + 1, steps);
        }},
       {"Split",
        [](const Node& node, int, Steps& steps) {
-         append<PreTokeniserStep>(
+         append<PreTokenizerStep>(
              node, steps,
              SplitWords{read_pattern(node.at("pattern")), read_behaviour(node.at("behavior")),
                         node.flag("invert", false)});
@@ -329,8 +322,8 @@ const PreTokenisers& pre_tokenisers() {
   return readers;
 }
 
-void read_pre_tokeniser(const Node& node, int depth, std::vector<PreTokeniserStep>& steps) {
-  read_component(node, "pre-tokeniser", pre_tokenisers(), depth, steps);
+void read_pre_tokenizer(const Node& node, int depth, std::vector<PreTokenizerStep>& steps) {
+  read_component(node, "pre-tokenizer", pre_tokenizers(), depth, steps);
 }
 
 // ---- decoders
@@ -526,7 +519,7 @@ std::vector<AddedToken> read_added_tokens(const Node& node) {
     token.content = item.at("content").text();
     token.id = item.at("id").integer();
     token.is_special = item.flag("special", false);
-    token.is_normalised = item.flag("normalized", !token.is_special);
+    token.is_normalized = item.flag("normalized", !token.is_special);
     token.is_single_word = item.flag("single_word", false);
     token.takes_left_blanks = item.flag("lstrip", false);
     token.takes_right_blanks = item.flag("rstrip", false);
@@ -549,9 +542,9 @@ TokenizerSpec read_tokenizer_json(std::string_view text, const std::string& wher
   if (const std::optional<Node> added = root.find("added_tokens"))
     spec.added_tokens = read_added_tokens(*added);
   if (const std::optional<Node> node = root.find("normalizer"))
-    read_normaliser(*node, 0, spec.normaliser);
+    read_normalizer(*node, 0, spec.normalizer);
   if (const std::optional<Node> node = root.find("pre_tokenizer"))
-    read_pre_tokeniser(*node, 0, spec.pre_tokeniser);
+    read_pre_tokenizer(*node, 0, spec.pre_tokenizer);
   if (const std::optional<Node> node = root.find("decoder")) {
     read_decoder(*node, 0, spec.decoder);
   } else {

@@ -18,8 +18,8 @@ namespace ft {
 struct Tokenizer::Parts {
   Bpe model;
   AddedTokens added;
-  std::vector<NormaliserStep> normaliser;
-  std::vector<PreTokeniserStep> pre_tokeniser;
+  std::vector<NormalizerStep> normalizer;
+  std::vector<PreTokenizerStep> pre_tokenizer;
   std::vector<DecoderStep> decoder;
   std::vector<int32_t> prefix_ids;  // what the post-processor puts before the ids of a text,
   std::vector<int32_t> suffix_ids;  // and behind them

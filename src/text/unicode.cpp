@@ -146,6 +146,23 @@ bool is_combining_mark(char32_t c) {
          category == UTF8PROC_CATEGORY_ME;
 }
 
+size_t skip_whitespace(std::string_view text, size_t begin) {
+  for (size_t next = begin; begin < text.size(); begin = next) {
+    if (!is_whitespace(next_code_point(text, next))) break;
+  }
+  return begin;
+}
+
+size_t trim_whitespace_end(std::string_view text, size_t begin, size_t end) {
+  while (end > begin) {
+    const size_t last = previous_code_point(text, end);
+    size_t position = last;
+    if (!is_whitespace(next_code_point(text, position))) break;
+    end = last;
+  }
+  return end;
+}
+
 void append_lowercase(std::string& text, char32_t code_point) {
   if (code_point ==
       0x130) {  // the one code point whose full lower case is longer than its simple one
@@ -156,7 +173,7 @@ void append_lowercase(std::string& text, char32_t code_point) {
   }
 }
 
-void normalise_pieces(std::string_view text, NormalForm form,
+void normalize_pieces(std::string_view text, NormalForm form,
                       const std::function<void(std::string_view, size_t, size_t)>& emit) {
   const utf8proc_option_t options = options_of(form);
   Piece piece(options);

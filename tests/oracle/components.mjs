@@ -1,4 +1,4 @@
-// The reference's normalisers, pre-tokenisers and decoders one by one: node components.mjs STRINGS.json OUT.json
+// The reference's normalizers, pre-tokenizers and decoders one by one: node components.mjs STRINGS.json OUT.json
 // Writes {kind: [{component, cases: [[input, output], ...]}]}; inputs of decoders are lists of tokens.
 import { readFileSync, writeFileSync } from 'node:fs';
 import tokenizers from 'tokenizers';
@@ -10,7 +10,7 @@ const assignedEarly = strings.filter((s) => s.length > 0 && s.length < 600 && !/
 const regex = (source) => ({ Regex: source });
 const string = (text) => ({ String: text });
 
-const normalisers = [
+const normalizers = [
   { type: 'NFC' }, { type: 'NFD' }, { type: 'NFKC' }, { type: 'NFKD' }, { type: 'Lowercase' }, { type: 'StripAccents' }, { type: 'Nmt' },
   { type: 'Strip', strip_left: true, strip_right: true }, { type: 'Strip', strip_left: true, strip_right: false }, { type: 'Strip', strip_left: false, strip_right: true },
   { type: 'Prepend', prepend: '▁' }, { type: 'Prepend', prepend: 'ab' }, { type: 'ByteLevel' },
@@ -23,7 +23,7 @@ const normalisers = [
 
 const behaviours = ['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous'];
 const patterns = [string(' '), string('-'), string('é'), string(''), regex('\\s+'), regex('[aeiou]'), regex('\\d{1,3}(?=(?:\\d{3})*\\b)'), regex('b*'), regex('\\p{L}+|\\p{N}+'), regex('(?<=\\n)'), regex("(?i:'s|'T)|\\s+(?!\\S)")];
-const preTokenisers = [
+const preTokenizers = [
   ...behaviours.flatMap((behavior) => patterns.flatMap((pattern) => [true, false].map((invert) => ({ type: 'Split', pattern, behavior, invert })))),
   ...behaviours.map((behavior) => ({ type: 'Punctuation', behavior })), { type: 'Digits', individual_digits: true }, { type: 'Digits', individual_digits: false },
   { type: 'Whitespace' }, { type: 'WhitespaceSplit' }, { type: 'BertPreTokenizer' }, { type: 'CharDelimiterSplit', delimiter: '-' },
@@ -68,13 +68,13 @@ function build(field, component) {
   return tokenizers.Tokenizer.fromString(JSON.stringify({ version: '1.0', added_tokens: [], model, [field]: component }));
 }
 const results = {
-  normalizer: normalisers.map((component) => {
-    const normaliser = build('normalizer', component).getNormalizer();
-    return { component, cases: assignedEarly.map((s) => [s, normaliser.normalizeString(s)]) };
+  normalizer: normalizers.map((component) => {
+    const normalizer = build('normalizer', component).getNormalizer();
+    return { component, cases: assignedEarly.map((s) => [s, normalizer.normalizeString(s)]) };
   }),
-  pre_tokenizer: preTokenisers.map((component) => {
-    const preTokeniser = build('pre_tokenizer', component).getPreTokenizer();
-    return { component, cases: assignedEarly.map((s) => [s, preTokeniser.preTokenizeString(s).map(([word]) => word)]) };
+  pre_tokenizer: preTokenizers.map((component) => {
+    const preTokenizer = build('pre_tokenizer', component).getPreTokenizer();
+    return { component, cases: assignedEarly.map((s) => [s, preTokenizer.preTokenizeString(s).map(([word]) => word)]) };
   }),
   decoder: decoders.map((component) => {
     const decoder = build('decoder', component).getDecoder();
@@ -82,4 +82,4 @@ const results = {
   }),
 };
 writeFileSync(process.argv[3], JSON.stringify(results));
-console.log(`${process.argv[3]}: ${normalisers.length} normalisers, ${preTokenisers.length} pre-tokenisers, ${decoders.length} decoders`);
+console.log(`${process.argv[3]}: ${normalizers.length} normalizers, ${preTokenizers.length} pre-tokenizers, ${decoders.length} decoders`);

@@ -105,7 +105,12 @@ TEST(Jinja, IntegersAre64Bits) {
         "{{ (-9223372036854775807 - 1)|abs }}"}) {
     EXPECT_THAT(render(source).error, HasSubstr("64 bits")) << source;
   }
+  // The results are those of Python.
   EXPECT_EQ(render("{{ (-9223372036854775807 - 1) % -1 }}").text, "0");
+  EXPECT_EQ(render("{{ (-9223372036854775807 - 1) % 9223372036854775807 }}").text,
+            "9223372036854775806");
+  EXPECT_EQ(render("{{ 9223372036854775807 % (-9223372036854775807 - 1) }}").text, "-1");
+  EXPECT_EQ(render("{{ (-9223372036854775807 - 1) // 9223372036854775807 }}").text, "-2");
   EXPECT_EQ(render("{{ '-9223372036854775808'|int }}").text, "-9223372036854775808");
   EXPECT_THAT(render("{{ x }}", R"({"x": 18446744073709551615})").error, HasSubstr("64 bits"));
   EXPECT_THAT(render("{{ x }}", R"({"x": 123456789012345678901234567890})").error,

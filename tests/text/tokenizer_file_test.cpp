@@ -209,7 +209,7 @@ TEST(TokenizerFile, PatternsThatBacktrackWithoutEndAreStopped) {
   EXPECT_THROW(endless.encode(text), Error);
 }
 
-TEST(TokenizerFile, NormalisersThatDoubleTheTextAreStopped) {
+TEST(TokenizerFile, NormalizersThatDoubleTheTextAreStopped) {
   const json twice = {
       {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(100, 'a')}};
   const json steps(20, twice);
@@ -226,10 +226,10 @@ TEST(Unicode, LongRunsOfMarksAreOrderedInTime) {
   std::string expected = "\u1EB9";
   for (size_t i = 1; i < kMarks / 2; ++i) expected += "\u0323";
   for (size_t i = 0; i < kMarks / 2; ++i) expected += "\u0301";
-  std::string normalised;
-  normalise_pieces(text, NormalForm::kNfc,
-                   [&](std::string_view piece, size_t, size_t) { normalised += piece; });
-  EXPECT_TRUE(normalised == expected);
+  std::string normalized;
+  normalize_pieces(text, NormalForm::kNfc,
+                   [&](std::string_view piece, size_t, size_t) { normalized += piece; });
+  EXPECT_TRUE(normalized == expected);
 }
 
 }  // namespace

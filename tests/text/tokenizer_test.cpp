@@ -156,7 +156,7 @@ TEST(Provenance, ContentCannotSwallowATokenOfTheTemplate) {
 
 // A small tokenizer in the manner of SentencePiece conversions, whose special tokens match in the
 // normalised text.
-json normalised_tokenizer() {
+json normalized_tokenizer() {
   json vocab = json::object();
   for (const char* piece : {"<unk>", "a", "b", "▁", "<", ">", "x", "|", "▁a", "A", "e", "́"})
     vocab.emplace(piece, vocab.size());
@@ -173,8 +173,8 @@ json normalised_tokenizer() {
           {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", {"▁ a"}}}}};
 }
 
-TEST(Provenance, HoldsThroughNormalisers) {
-  const Tokenizer tokenizer = Tokenizer::parse(normalised_tokenizer().dump(), "test");
+TEST(Provenance, HoldsThroughNormalizers) {
+  const Tokenizer tokenizer = Tokenizer::parse(normalized_tokenizer().dump(), "test");
   EXPECT_EQ(tokenizer.encode("b <X> é"), (Ids{2, 3, 12, 3, 10, 11}));
   EXPECT_EQ(encode(tokenizer, {{"b é", false}, {"<x>", true}, {" é", false}}),
             (Ids{2, 3, 10, 11, 12, 3, 10, 11}));

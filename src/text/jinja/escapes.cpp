@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "text/jinja/text.h"
+#include "text/utf8.h"
 
 namespace ft::jinja {
 

@@ -25,16 +25,6 @@ ScopePtr inside(const ScopePtr& parent) {
   return std::make_shared<Scope>(Scope{parent, {}});
 }
 
-// Takes the named argument out; nothing if it is not given.
-std::optional<Value> take_named(Args& args, std::string_view name) {
-  auto found = std::find_if(args.named.begin(), args.named.end(),
-                            [&](const auto& entry) { return entry.first == name; });
-  if (found == args.named.end()) return std::nullopt;
-  Value value = std::move(found->second);
-  args.named.erase(found);
-  return value;
-}
-
 }  // namespace
 
 Evaluator::Evaluator(Run& run, const Dict& variables) : run_(run), root_(inside(nullptr)) {

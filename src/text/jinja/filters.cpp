@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "text/jinja/eval.h"
-#include "text/jinja/tests.h"
 
 namespace ft::jinja {
 

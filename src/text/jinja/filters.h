@@ -21,5 +21,6 @@ std::span<const Native> text_filters();
 std::span<const Native> list_filters();
 std::span<const Native> choice_filters();
 std::span<const Native> number_filters();
+std::span<const Native> test_rows();
 
 }  // namespace ft::jinja

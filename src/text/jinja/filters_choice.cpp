@@ -12,19 +12,9 @@ Value made_of(NativeCall& call, std::vector<Value> items) {
   return make_list(call.run, std::move(items), ListKind::kGenerator);
 }
 
-Value pop_named(Args& args, std::string_view name, Value otherwise) {
-  for (auto entry = args.named.begin(); entry != args.named.end(); ++entry) {
-    if (entry->first != name) continue;
-    Value value = std::move(entry->second);
-    args.named.erase(entry);
-    return value;
-  }
-  return otherwise;
-}
-
 std::vector<Value> map_attribute(NativeCall& call) {
-  Value attribute = pop_named(call.args, "attribute", None{});
-  Value otherwise = pop_named(call.args, "default", None{});
+  Value attribute = take_named(call.args, "attribute").value_or(None{});
+  Value otherwise = take_named(call.args, "default").value_or(None{});
   if (!call.args.named.empty()) {
     call.run.fault("map() has no argument '{}'", call.args.named.front().first);
   }

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "text/jinja/access.h"
-#include "text/jinja/escapes.h"
 #include "text/jinja/filters.h"
 #include "text/jinja/unicode.h"
 

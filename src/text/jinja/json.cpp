@@ -6,12 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "text/jinja/value.h"
+#include "text/json_text.h"
 
 namespace ft::jinja {
 
 namespace {
-
-constexpr size_t kMaxDepth = 100;
 
 class ValueReader : public nlohmann::json_sax<nlohmann::json> {
  public:
@@ -28,7 +27,7 @@ class ValueReader : public nlohmann::json_sax<nlohmann::json> {
     if (digits.find_first_of(".eE") == std::string::npos) too_large(digits);
     return add(number);
   }
-  bool string(std::string& text) override { return add(content(text)); }
+  bool string(std::string& text) override { return add(made(run_, text, Origin::kContent)); }
   bool binary(nlohmann::json::binary_t&) override { return false; }
   bool start_object(size_t) override {
     Dict* dict = run_.make<Dict>();
@@ -41,7 +40,7 @@ class ValueReader : public nlohmann::json_sax<nlohmann::json> {
     return open({nullptr, list, {}});
   }
   bool key(std::string& text) override {
-    open_.back().key = content(text);
+    open_.back().key = made(run_, text, Origin::kContent);
     return true;
   }
   bool end_object() override { return close(); }
@@ -66,12 +65,6 @@ class ValueReader : public nlohmann::json_sax<nlohmann::json> {
     bad_input("{}: the integer {} does not fit in 64 bits; send it as a string", where_, digits);
   }
 
-  Value content(const std::string& text) {
-    TextBuilder out(run_);
-    out.append(text, Origin::kContent);
-    return out.finish();
-  }
-
   bool add(Value value) {
     run_.charge(1);
     if (open_.empty()) {
@@ -85,8 +78,8 @@ class ValueReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool open(Open level) {
-    if (open_.size() == kMaxDepth) {
-      bad_input("{}: the JSON nests deeper than {} levels", where_, kMaxDepth);
+    if (open_.size() == kMaxJsonDepth) {
+      bad_input("{}: the JSON nests deeper than {} levels", where_, kMaxJsonDepth);
     }
     open_.push_back(std::move(level));
     return true;

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "text/jinja/escapes.h"
-#include "text/jinja/text.h"
 #include "text/jinja/unicode.h"
+#include "text/utf8.h"
 
 namespace ft::jinja {
 

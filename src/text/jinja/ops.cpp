@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "text/jinja/access.h"
+#include "text/jinja/text_ops.h"
 
 namespace ft::jinja {
 
@@ -57,6 +58,12 @@ int64_t floor_divide(int64_t a, int64_t b) {
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
+int64_t integer_modulo(int64_t a, int64_t b) {
+  if (b == -1) return 0;  // INT64_MIN % -1 has no result in C++
+  int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 double float_modulo(double a, double b) {
   double rest = std::fmod(a, b);
   if (rest == 0) return std::copysign(0.0, b);
@@ -104,7 +111,7 @@ Value integer_arithmetic(Run& run, Op op, int64_t a, int64_t b) {
       if (a == INT64_MIN && b == -1) fault_overflow(run, op, a, b);
       return floor_divide(a, b);
     case Op::kModulo:
-      return b == -1 ? int64_t{0} : a - floor_divide(a, b) * b;
+      return integer_modulo(a, b);
     default:
       if (b >= 0) return integer_power(run, a, b);
       return float_power(run, static_cast<double>(a), static_cast<double>(b));
@@ -207,22 +214,6 @@ Value signed_value(Run& run, Op op, const Value& a) {
   auto number = as_number(a);
   if (!number) run.fault("a value of type {} has no sign", type_name(a));
   return is_minus ? -*number : *number;
-}
-
-TextRef escape_html(Run& run, const Text& text) {
-  constexpr std::string_view kSpecial = "&<>'\"";
-  constexpr std::string_view kNames[] = {"&amp;", "&lt;", "&gt;", "&#39;", "&#34;"};
-  TextBuilder out(run);
-  size_t begin = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    size_t which = kSpecial.find(text.bytes()[i]);
-    if (which == std::string_view::npos) continue;
-    out.append(text, begin, i);
-    out.append(kNames[which], text.origin_at(i));
-    begin = i + 1;
-  }
-  out.append(text, begin, text.size());
-  return out.finish(true);
 }
 
 }  // namespace ft::jinja

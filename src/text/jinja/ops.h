@@ -1,4 +1,4 @@
-// Arithmetic.
+// What the operators of arithmetic do, % with a string in front of it included.
 #pragma once
 
 #include "text/jinja/ast.h"
@@ -14,8 +14,5 @@ Value signed_value(Run& run, Op op, const Value& a);
 /// Python's "format % values". Errors: kBadInput for too few or too many values; kUnsupported for
 /// rare conversions.
 TextRef percent_format(Run& run, const Text& format, const Value& values);
-
-/// & < > ' " as HTML spells them; the result is markup.
-TextRef escape_html(Run& run, const Text& text);
 
 }  // namespace ft::jinja

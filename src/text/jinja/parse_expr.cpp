@@ -1,4 +1,6 @@
 // Expressions: precedence climbing over the operators, then what follows an operand.
+#include <array>
+
 #include "text/jinja/filters.h"
 #include "text/jinja/parser_internal.h"
 

@@ -1,6 +1,8 @@
 // Statements.
 #include "text/jinja/parser.h"
 
+#include <array>
+
 #include "base/error.h"
 #include "text/jinja/parser_internal.h"
 

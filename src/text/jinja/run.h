@@ -76,9 +76,16 @@ class Run {
   friend class Deeper;
   static constexpr uint64_t kObjectSteps = 16;
 
-  [[noreturn]] void raise(ErrorKind kind, const std::string& text) const;
-  [[noreturn]] void out_of_steps() const;
-  [[noreturn]] void too_deep() const;
+  [[noreturn]] void raise(ErrorKind kind, const std::string& text) const {
+    fail(kind, "{}:{}: {}", where_, line, text);
+  }
+  [[noreturn]] void out_of_steps() const {
+    fault("the template takes more than {} steps; it loops too long or its strings grow too large",
+          limits_.n_steps);
+  }
+  [[noreturn]] void too_deep() const {
+    fault("the template nests or recurses deeper than {} levels", limits_.n_depth);
+  }
 
   std::string_view where_;
   Limits limits_;

@@ -1,6 +1,4 @@
-// value is defined, is string, is divisibleby 3, ...
-#include "text/jinja/tests.h"
-
+// The tests: value is defined, is string, is divisibleby 3, ...
 #include "text/jinja/access.h"
 #include "text/jinja/eval.h"
 #include "text/jinja/filters.h"

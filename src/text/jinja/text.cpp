@@ -92,9 +92,9 @@ TextRef concat(Run& run, const Text& a, const Text& b) {
   return out.finish();
 }
 
-TextRef made(Run& run, std::string_view bytes) {
+TextRef made(Run& run, std::string_view bytes, Origin origin) {
   TextBuilder out(run);
-  out.append(bytes, Origin::kTemplate);
+  out.append(bytes, origin);
   return out.finish();
 }
 

@@ -82,8 +82,8 @@ class TextBuilder {
 /// `text` from byte `begin` to byte `end`; the text itself if that is all of it.
 TextRef slice(Run& run, const TextRef& text, size_t begin, size_t end);
 TextRef concat(Run& run, const Text& a, const Text& b);
-/// Text that the template made (numbers, words of the language).
-TextRef made(Run& run, std::string_view bytes);
+/// A new text: the template's own (numbers, words of the language) unless `origin` says otherwise.
+TextRef made(Run& run, std::string_view bytes, Origin origin = Origin::kTemplate);
 
 /// The first position of `needle` at or after `from`, or npos. Linear time in the worst case.
 size_t find_bytes(std::string_view haystack, std::string_view needle, size_t from = 0);

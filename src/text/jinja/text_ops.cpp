@@ -1,4 +1,4 @@
-// Stripping, replacing, joining, padding.
+// Stripping, replacing, joining, padding, escaping.
 #include "text/jinja/text_ops.h"
 
 #include "text/jinja/unicode.h"
@@ -133,6 +133,22 @@ TextRef pad(Run& run, const TextRef& text, int64_t width, Side side, const Text&
   out.append(*text);
   put(n_missing - n_left);
   return out.finish();
+}
+
+TextRef escape_html(Run& run, const Text& text) {
+  constexpr std::string_view kSpecial = "&<>'\"";
+  constexpr std::string_view kNames[] = {"&amp;", "&lt;", "&gt;", "&#39;", "&#34;"};
+  TextBuilder out(run);
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    size_t which = kSpecial.find(text.bytes()[i]);
+    if (which == std::string_view::npos) continue;
+    out.append(text, begin, i);
+    out.append(kNames[which], text.origin_at(i));
+    begin = i + 1;
+  }
+  out.append(text, begin, text.size());
+  return out.finish(true);
 }
 
 }  // namespace ft::jinja

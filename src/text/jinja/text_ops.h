@@ -1,10 +1,9 @@
-// What filters and methods of strings share. All of them keep the origin of each byte.
+// What filters, methods and operators of strings share. All of them keep the origin of each byte.
 #pragma once
 
 #include <vector>
 
 #include "text/jinja/text.h"
-#include "text/jinja/value.h"
 
 namespace ft::jinja {
 
@@ -20,5 +19,7 @@ std::vector<TextRef> split_lines(Run& run, const TextRef& text, bool keeps_ends)
 /// `width` chars in all, the text in the middle (kBoth), at the right of the padding (kLeft) or at
 /// its left (kRight).
 TextRef pad(Run& run, const TextRef& text, int64_t width, Side side, const Text& fill);
+/// & < > ' " as HTML spells them; the result is markup.
+TextRef escape_html(Run& run, const Text& text);
 
 }  // namespace ft::jinja

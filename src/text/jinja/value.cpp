@@ -1,6 +1,7 @@
 // Truth, equality, order and iteration as Python defines them.
 #include "text/jinja/value.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -107,6 +108,15 @@ std::optional<int> compare_lists(Run& run, const List& a, const List& b, std::st
 }
 
 }  // namespace
+
+std::optional<Value> take_named(Args& args, std::string_view name) {
+  auto found = std::find_if(args.named.begin(), args.named.end(),
+                            [&](const auto& entry) { return entry.first == name; });
+  if (found == args.named.end()) return std::nullopt;
+  Value value = std::move(found->second);
+  args.named.erase(found);
+  return value;
+}
 
 std::string_view type_name(const Value& value) {
   return std::visit(TypeName{}, value.data());

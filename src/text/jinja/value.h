@@ -93,7 +93,7 @@ class Dict : public Managed {
   /// Null for a key that is not there.
   const Value* find(Run& run, const Value& key) const;
   const Value* find(Run& run, std::string_view key) const;
-  /// A key that is there keeps its place. The key must be hashable().
+  /// A key that is there keeps its place. The key must be is_hashable().
   void set(Run& run, Value key, Value value);
   const std::vector<Entry>& entries() const { return entries_; }
   size_t size() const { return entries_.size(); }
@@ -122,6 +122,9 @@ struct Args {
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> named;
 };
+
+/// Takes the named argument out; nothing if it is not given.
+std::optional<Value> take_named(Args& args, std::string_view name);
 
 class Evaluator;
 
@@ -189,7 +192,7 @@ TextRef to_json(Run& run, const Value& value, const JsonStyle& style);
 
 /// Reads JSON; numbers keep the difference between 1 and 1.0. Every string, keys too, is marked as
 /// content. Errors: kBadInput with `where` and the position; integers beyond 64 bits, and nesting
-/// deeper than 100 levels.
+/// deeper than kMaxJsonDepth.
 Value parse_json(Run& run, std::string_view json, std::string_view where);
 
 }  // namespace ft::jinja
