@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "text/detokenizer.h"
+#include "text/stop_strings.h"
 #include "text/tokenizer.h"
 
 namespace ft {

@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "text/stop_strings.h"
-
 namespace ft {
 
 class DecodeStream;

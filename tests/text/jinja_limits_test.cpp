@@ -117,7 +117,7 @@ TEST(JinjaLimits, LongChainsNeedNoStack) {
   };
   for (const auto& [source, expected] : chains) {
     Outcome outcome;
-    run_on_small_stack([&] { outcome = render(source); });
+    run_on_small_stack([&, &source = source] { outcome = render(source); });
     EXPECT_EQ(outcome.error, "") << source.substr(0, 80);
     EXPECT_TRUE(outcome.text == expected) << source.substr(0, 80);
   }
