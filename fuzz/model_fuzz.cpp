@@ -37,7 +37,8 @@ std::vector<fs::path> make_folders() {
     std::exit(1);
   }
   std::vector<fs::path> folders;
-  const fs::path base = fs::temp_directory_path() / ("ft-fuzz-" + std::to_string(getpid()));
+  static const fs::path base = fs::temp_directory_path() / ("ft-fuzz-" + std::to_string(getpid()));
+  std::atexit([] { fs::remove_all(base); });
   for (const char* name : kFixtures) {
     const fs::path folder = base / name;
     fs::create_directories(folder);

@@ -25,7 +25,8 @@ struct LoadProgress {
 
 struct EngineOptions {
   std::string model_dir = {};  // a folder with config.json and *.safetensors
-  // Instruction set: auto, scalar, avx2, avx512; an impossible one is an Error
+  // Instruction set: scalar, avx2, avx512, or auto: that of the variable FT_ISA, else the best; an impossible one is an
+  // Error
   std::string isa = "auto";
   int n_threads = 0;  // 0: one for each allowed physical core
   KvDType kv_dtype = KvDType::kBF16;
@@ -36,6 +37,8 @@ struct EngineOptions {
   std::function<void(const LoadProgress&)> on_progress = {};
   // One line: what is about to be allocated, a fallback and its cost
   std::function<void(const std::string&)> on_note = {};
+  // The model as it will be loaded, before anything is allocated; what it throws ends the load
+  std::function<void(const ModelReport&)> on_model = {};
 };
 
 struct Request {
@@ -56,7 +59,7 @@ struct Reply {
   int64_t n_prompt = 0;  // tokens of the request
   int64_t n_reused = 0;  // of these, already in the session
   double prefill_seconds = 0;
-  double decode_seconds = 0;  // for the n_decode steps after the first token
+  double decode_seconds = 0;  // from the first of the n_decode steps to the last token
   int64_t n_decode = 0;
   uint64_t decode_bytes = 0;  // weights read by these steps, as the model states them
 };
@@ -91,9 +94,10 @@ class Engine {
   /// anything is allocated.
   static std::unique_ptr<Engine> load(const EngineOptions& options);
 
+  /// An empty timeline; all sessions share the pages of one KV cache, which holds one full context.
   virtual std::unique_ptr<Session> open_session() = 0;
   virtual const ModelReport& model() const = 0;
-  virtual int64_t n_context() const = 0;
+  virtual int64_t n_context() const = 0;  // tokens of a session, at most
 
   /// GB/s that this machine reads from memory with the engine's threads; measured at the first call
   /// (about 0.3 s).
@@ -107,6 +111,8 @@ ModelReport inspect_model(const EngineOptions& options);
 /// session's context holds, or one outside the vocabulary.
 void check_prompt(std::span<const int32_t> tokens, const ModelReport& model);
 
+/// This machine, and the instruction set that an engine with this `isa` would take. Errors: kBadInput for one that is
+/// unknown or impossible here.
 MachineReport inspect_machine(const std::string& isa = "auto");
 
 }  // namespace ft

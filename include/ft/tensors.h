@@ -18,8 +18,9 @@ struct NamedTensor {
 };
 
 /// Writes `file` through a temporary file beside it, which is flushed to the disk and then takes
-/// the name: a reader sees the old file or the new one. Errors: kIo with the file and the reason;
-/// the temporary file is removed.
+/// the name: a reader sees the old file or the new one. Errors: kBadInput for a shape that disagrees
+/// with its values, for two tensors of one name and for a name that is not UTF-8; kIo with the file
+/// and the reason; the temporary file is removed.
 void write_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors);
 
 }  // namespace ft

@@ -182,6 +182,7 @@ AllowedCpus select_cpus(const std::string& root, const std::vector<int>& mask,
 void apply_quota(const std::string& root, AllowedCpus& allowed) {
   const auto quota = quota_in(root);
   if (!quota || *quota >= static_cast<double>(allowed.cpus.size())) return;
+  allowed.is_cut_by_quota = true;
   add_reason(allowed.limit, fmt::format("cgroup quota {:.1f} CPUs", *quota));
   allowed.cpus.resize(static_cast<size_t>(std::max(1.0, std::floor(*quota))));
 }

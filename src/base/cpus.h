@@ -16,8 +16,9 @@ struct Cpu {
 struct AllowedCpus {
   std::vector<Cpu> cpus;  // physical cores first (node by node), then their other hardware threads
   int n_cores = 0;        // physical cores among them
-  int n_online = 0;       // logical processors of the machine
-  int n_nodes = 1;        // NUMA nodes among them
+  bool is_cut_by_quota = false;  // others would do as well: threads need not stay on these
+  int n_online = 0;              // logical processors of the machine
+  int n_nodes = 1;               // NUMA nodes among them
   std::string limit;  // what made it fewer than online: "affinity mask", "cgroup quota 1.5 CPUs",
                       // "cgroup cpuset"; or ""
 };

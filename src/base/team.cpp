@@ -116,7 +116,7 @@ struct Team::State {
     for (std::thread& worker : workers) worker.join();
   }
 
-  void start_workers(const std::vector<Cpu>& cpus);
+  void start_workers(const AllowedCpus& allowed);
   void pin(std::thread& worker, int member, int cpu);
   void serve(int member);
   void work(int member);
@@ -124,13 +124,17 @@ struct Team::State {
   void close_and_wait();
 };
 
-void Team::State::start_workers(const std::vector<Cpu>& cpus) {
+void Team::State::start_workers(const AllowedCpus& allowed) {
   const SignalsBlocked blocked;  // the new threads inherit it
   try {
     workers.reserve(static_cast<size_t>(n_threads - 1));
     for (int member = 1; member < n_threads; ++member) {
       workers.emplace_back([this, member] { serve(member); });
-      pin(workers.back(), member, cpus[static_cast<size_t>(member)].id);
+      pthread_setname_np(workers.back().native_handle(), fmt::format("ft-team-{}", member).c_str());
+      // Under a quota every such process would choose the same CPUs, and leave the others idle.
+      if (!allowed.is_cut_by_quota) {
+        pin(workers.back(), member, allowed.cpus[static_cast<size_t>(member)].id);
+      }
     }
   } catch (const std::system_error& error) {
     fail(ErrorKind::kOutOfMemory, "thread {} of {} could not be started: {}; ask for fewer threads",
@@ -139,7 +143,6 @@ void Team::State::start_workers(const std::vector<Cpu>& cpus) {
 }
 
 void Team::State::pin(std::thread& worker, int member, int cpu) {
-  pthread_setname_np(worker.native_handle(), fmt::format("ft-team-{}", member).c_str());
   std::vector<cpu_set_t> mask(static_cast<size_t>(cpu) / CPU_SETSIZE + 1);
   const size_t n_bytes = mask.size() * sizeof(cpu_set_t);
   CPU_SET_S(static_cast<size_t>(cpu), n_bytes, mask.data());
@@ -201,8 +204,8 @@ Team::Team(int n_threads) {
               allowed.limit.empty() ? "" : " (" + allowed.limit + ")", n_cpus);
   }
   state_ = std::make_unique<State>();
-  state_->n_threads = n_threads == 0 ? allowed.n_cores : n_threads;
-  state_->start_workers(allowed.cpus);
+  state_->n_threads = n_threads == 0 ? std::min(allowed.n_cores, kMaxThreads) : n_threads;
+  state_->start_workers(allowed);
 }
 
 Team::~Team() = default;

@@ -1,4 +1,5 @@
-// Each line is appended by one write(2), so that two shells do not lose each other's lines.
+// Each line is appended by one write(2), so that two shells do not lose each other's lines, but for
+// those of the moment in which a long file is cut.
 #include "cli/history_file.h"
 
 #include <fcntl.h>

@@ -79,7 +79,9 @@ void add_model(const ModelReport& model, Table& table) {
   table.row("width", format_count(model.d_model));
   table.row("attention", model.attention);
   table.row("vocabulary", format_count(model.n_vocab));
-  table.row("context", fmt::format("{} tokens", format_count(model.n_context)));
+  table.row("context",
+            fmt::format("{} tokens, of which a session takes {}", format_count(model.n_context),
+                        format_count(model.n_session_context)));
   for (const FormatReport& format : model.formats) {
     table.row("weights in " + format.name,
               fmt::format("{} ({})", format_bytes(format.n_bytes), format.used_for));
@@ -152,6 +154,7 @@ Json json_of(const ModelReport& model) {
           {"n_shared_experts", model.n_shared_experts},
           {"d_expert", model.d_expert},
           {"n_context", model.n_context},
+          {"n_session_context", model.n_session_context},
           {"n_params", model.n_params},
           {"n_active_params", model.n_active_params},
           {"file_bytes", model.file_bytes},

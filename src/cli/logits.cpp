@@ -96,8 +96,10 @@ void check_request(const LogitsOptions& options, std::span<const int32_t> tokens
   }
   if (!options.out) return;
   check_output_file("--out", *options.out);
-  check_memory(fmt::format("the logits of {} tokens", tokens.size()),
-               tokens.size() * static_cast<uint64_t>(model.n_vocab) * sizeof(float));
+  const uint64_t n_bytes = tokens.size() * static_cast<uint64_t>(model.n_vocab) * sizeof(float);
+  check_memory(fmt::format("the model ({}) and the logits of {} tokens ({})",
+                           format_bytes(model.host_bytes), tokens.size(), format_bytes(n_bytes)),
+               model.host_bytes + n_bytes);
 }
 
 /// The session is left with all tokens in it. All rows, or the last one only. [n_rows, n_vocab]
@@ -158,7 +160,9 @@ int run_logits(std::span<const std::string> arguments) {
   if (!options.parse(arguments)) return 0;
   const std::vector<int32_t> tokens = options.read_tokens();
   EngineOptions engine_options = options.model.resolve(kCommand);
-  check_request(options, tokens, inspect_model(engine_options));
+  engine_options.on_model = [&](const ModelReport& model) {
+    check_request(options, tokens, model);
+  };
   std::optional<Tokenizer> tokenizer;
   if (!options.out) tokenizer = load_tokenizer_if_present(engine_options.model_dir);
   if (tokenizer && !options.model.is_quiet) print_notes(*tokenizer);

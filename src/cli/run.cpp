@@ -116,7 +116,7 @@ int run_run(std::span<const std::string> arguments) {
   if (!options.model.is_quiet) print_notes(text.tokenizer);
   const AnswerOptions answer_options = options.sampling.resolve(kCommand, text);
   std::vector<int32_t> tokens = encode_prompt(options, text, prompt);
-  check_prompt(tokens, inspect_model(engine_options));
+  engine_options.on_model = [&](const ModelReport& model) { check_prompt(tokens, model); };
   const auto engine = load_engine(std::move(engine_options), options.model.is_quiet);
 
   const Interrupts interrupts(Interrupts::Second::kEndsTheProgram);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "device/cuda_device.h"
 #include "device/machine.h"
 #include "engine/opened_model.h"
 #include "engine/runner.h"
@@ -19,6 +20,7 @@ class CpuEngine : public Engine {
         team_(options.n_threads),
         opened_(open_planned(options, team_.n_threads())),
         report_(report_of(opened_)) {
+    if (options.on_model) options.on_model(report_);
     load(options);
   }
 
@@ -40,6 +42,8 @@ class CpuEngine : public Engine {
       if (options.on_note && !text.empty()) options.on_note(text);
     };
     note(team_.note());
+    if (cuda_device() != nullptr)
+      note("this version computes on the CPU: graphics cards are not used");
     note(describe(placement));
     const uint64_t available_bytes = available_memory_bytes();
     if (available_bytes == 0) {

@@ -41,8 +41,7 @@ std::span<const float> RunnerSession::append(std::span<const int32_t> tokens, Lo
   if (!pages_.grow(first + static_cast<int64_t>(tokens.size()))) {
     fail(ErrorKind::kOutOfMemory,
          "the KV cache has no room for {} more tokens: other sessions hold its pages; reset or "
-         "close "
-         "one, or load with a longer context",
+         "close one, or load with a longer context",
          tokens.size());
   }
   const std::span<const float> logits = runner_.step(tokens, first, pages_, wanted);
@@ -102,7 +101,7 @@ Reply RunnerSession::generate(const Request& request,
 
 void RunnerSession::decode(const Request& request, std::span<const float> logits, Sampler& sampler,
                            Reply& reply, const std::function<bool(int32_t)>& on_token) {
-  const Clock::time_point start = Clock::now();
+  Clock::time_point start = Clock::now();
   while (true) {
     const int32_t token = sampler.choose(logits);
     const bool is_stop = std::find(request.stop_tokens.begin(), request.stop_tokens.end(), token) !=
@@ -124,10 +123,11 @@ void RunnerSession::decode(const Request& request, std::span<const float> logits
       reply.reason = StopReason::kContextFull;
       break;
     }
+    if (reply.n_decode == 0) start = Clock::now();
     logits = append({&token, 1}, LogitRows::kLast);
     ++reply.n_decode;
   }
-  reply.decode_seconds = seconds_since(start);
+  if (reply.n_decode > 0) reply.decode_seconds = seconds_since(start);
   reply.decode_bytes = static_cast<uint64_t>(reply.n_decode) * runner_.model().card().step_bytes;
 }
 

@@ -1,4 +1,4 @@
-// The routed experts of one layer: begin() routes and sets the work going, finish() collects. What
+// The routed experts of one layer: begin_experts() routes and sets the work going, finish_experts() collects. What
 // the model computes meanwhile (a shared expert) stands between the two.
 #pragma once
 

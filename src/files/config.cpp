@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file_map.h"
+#include "base/json_text.h"
 #include "base/printable.h"
 
 namespace ft {
@@ -18,45 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxDepth = 64;
-
-/// Python writes NaN, Infinity and -Infinity as bare words, which JSON does not have. Here they
-/// become strings.
-std::string quote_bare_words(std::string_view text) {
-  constexpr std::string_view kWords[] = {"NaN", "-Infinity", "Infinity"};
-  if (text.find("NaN") == text.npos && text.find("Infinity") == text.npos) {
-    return std::string(text);
-  }
-  std::string quoted;
-  quoted.reserve(text.size());
-  bool is_in_string = false;
-  for (size_t i = 0; i < text.size();) {
-    size_t n_taken = 1;
-    bool is_word = false;
-    if (is_in_string) {
-      if (text[i] == '\\') n_taken = 2;
-      if (text[i] == '"') is_in_string = false;
-    } else if (text[i] == '"') {
-      is_in_string = true;
-    } else {
-      for (const std::string_view word : kWords) {
-        if (text.substr(i).starts_with(word)) {
-          is_word = true;
-          n_taken = word.size();
-          break;
-        }
-      }
-    }
-    if (is_word) quoted += '"';
-    quoted += text.substr(i, n_taken);
-    if (is_word) quoted += '"';
-    i += n_taken;
-  }
-  return quoted;
-}
-
-/// Refuses deep nesting, which every later walk over the document would have to fear, and doubled
-/// names.
+/// Refuses doubled names.
 class StrictEvents {
  public:
   explicit StrictEvents(const std::string& where) : where_(where) {}
@@ -65,9 +28,6 @@ class StrictEvents {
     switch (event) {
       case json::parse_event_t::object_start:
       case json::parse_event_t::array_start:
-        if (open_.size() == kMaxDepth) {
-          bad_input("{}: nested deeper than {} levels", where_, kMaxDepth);
-        }
         open_.emplace_back();
         break;
       case json::parse_event_t::object_end:
@@ -95,9 +55,10 @@ json parse_strict(std::string_view text, const std::string& where) {
   if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {
     bad_input("{}: not JSON: a zero byte at {}", where, zero);
   }
+  check_json_depth(text, where);
   try {
     StrictEvents events(where);
-    json document = json::parse(quote_bare_words(text), std::ref(events));
+    json document = json::parse(quote_bare_words(std::string(text)), std::ref(events));
     if (!document.is_object()) {
       bad_input("{}: expected a JSON object, found {}", where, document.type_name());
     }
@@ -310,7 +271,10 @@ std::vector<std::string> Config::strings(Names names) const {
 }
 
 Config Config::text_model() const {
-  const std::optional<Config> inner = find_object({"text_config", "language_config", "llm_config"});
+  std::optional<Config> inner;
+  for (const std::string_view name : kTextModelNames) {
+    if (!inner) inner = find_object({name});
+  }
   if (!inner) return *this;
   json merged = *node_->object;
   for (const auto& member : inner->node_->object->items()) {

@@ -13,9 +13,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "ft/tensors.h"
 #include "tensor/dtype.h"
 
@@ -34,6 +34,14 @@ DType dtype_of(const NamedTensor& tensor) {
   return std::holds_alternative<std::span<const float>>(tensor.values) ? DType::kF32 : DType::kI64;
 }
 
+std::string dump(const nlohmann::ordered_json& header) {
+  try {
+    return header.dump();
+  } catch (const nlohmann::json::exception&) {
+    bad_input("a tensor's name is not UTF-8");
+  }
+}
+
 /// The length and the JSON text, padded with spaces to a multiple of 8 bytes.
 std::string header_for(const std::vector<const NamedTensor*>& order) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
@@ -42,14 +50,17 @@ std::string header_for(const std::vector<const NamedTensor*>& order) {
     const uint64_t end = offset + bytes_of(*tensor).size();
     uint64_t n_bytes = size_of(dtype_of(*tensor));
     for (const int64_t extent : tensor->shape) n_bytes *= static_cast<uint64_t>(extent);
-    FT_CHECK(n_bytes == end - offset, "a tensor's shape must agree with its values");
-    FT_CHECK(!header.contains(tensor->name), "two tensors of one name");
+    if (n_bytes != end - offset) {
+      bad_input("tensor {}: its shape takes {} bytes, its values have {}", printable(tensor->name),
+                n_bytes, end - offset);
+    }
+    if (header.contains(tensor->name)) bad_input("two tensors {}", printable(tensor->name));
     header[tensor->name] = {{"dtype", name_of(dtype_of(*tensor))},
                             {"shape", tensor->shape},
                             {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text = header.dump();
+  std::string text = dump(header);
   text.resize(round_up(text.size(), 8), ' ');
   const uint64_t length = text.size();
   std::string file_header(sizeof length, '\0');

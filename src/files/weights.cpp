@@ -43,8 +43,13 @@ FormatId plain_format(const TensorEntry& tensor) {
   }
 }
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
+[[noreturn]] void bad_scale(const TensorEntry& tensor, const uint8_t* at) {
+  int64_t left = (at - bytes(tensor)) / static_cast<int64_t>(size_of(tensor.dtype));
+  std::vector<int64_t> index(tensor.shape.size());
+  for (size_t i = index.size(); i-- > 0; left /= tensor.shape[i]) index[i] = left % tensor.shape[i];
+  bad_tensor(tensor, fmt::format("has at {} a scale that is NaN, infinite or negative; the file is "
+                                 "damaged",
+                                 shape_text(index)));
 }
 
 }  // namespace
@@ -77,8 +82,8 @@ MatrixSource Weights::find_fp8(const std::string& module, const TensorEntry& wei
   const std::string name = has(module + ".weight_scale_inv") ? module + ".weight_scale_inv"
                            : has(module + ".scale")          ? module + ".scale"
                                                              : module + ".weight_scale_inv";
-  const int64_t n_cols = ceil_div(cols, Fp8Block::kBlock);
-  const TensorEntry& scale = read(name, {ceil_div(rows, Fp8Block::kScaleRows), n_cols});
+  const int64_t n_cols = blocks_of(id_of<Fp8Block>, cols);
+  const TensorEntry& scale = read(name, {scale_rows_of(id_of<Fp8Block>, rows), n_cols});
   if (!is_float(scale.dtype) && scale.dtype != DType::kF8E8M0)
     bad_tensor(scale, "should be F32, F16, BF16 or F8_E8M0");
   return {.name = weight.name,
@@ -88,7 +93,7 @@ MatrixSource Weights::find_fp8(const std::string& module, const TensorEntry& wei
           .codes = bytes(weight),
           .row_step = cols,
           .scales = bytes(scale),
-          .scale_dtype = scale.dtype,
+          .scale_tensor = &scale,
           .scale_step = n_cols * static_cast<int64_t>(size_of(scale.dtype))};
 }
 
@@ -109,13 +114,13 @@ MatrixSource Weights::find_nvfp4(const std::string& module, const TensorEntry& w
           .codes = bytes(weight),
           .row_step = cols / 2,
           .scales = bytes(scale),
-          .scale_dtype = scale.dtype,
+          .scale_tensor = &scale,
           .scale_step = cols / Nvfp4::kBlock,
           .factor = factor};
 }
 
-MatrixSource Weights::find_ds_fp4(const std::string& module, const TensorEntry& weight,
-                                  int64_t rows, int64_t cols) {
+MatrixSource Weights::find_mxfp4(const std::string& module, const TensorEntry& weight, int64_t rows,
+                                 int64_t cols) {
   if (cols % Mxfp4::kBlock != 0)
     bad_tensor(weight, fmt::format("has {} columns, not a multiple of {}", cols, Mxfp4::kBlock));
   const TensorEntry& scale = read(module + ".scale", {rows, cols / Mxfp4::kBlock});
@@ -127,7 +132,7 @@ MatrixSource Weights::find_ds_fp4(const std::string& module, const TensorEntry& 
           .codes = bytes(weight),
           .row_step = cols / 2,
           .scales = bytes(scale),
-          .scale_dtype = scale.dtype,
+          .scale_tensor = &scale,
           .scale_step = cols / Mxfp4::kBlock};
 }
 
@@ -141,7 +146,7 @@ MatrixSource Weights::find(const std::string& module, int64_t rows, int64_t cols
   const TensorEntry& weight = read(name, {rows, is_packed ? cols / 2 : cols});
   if (dtype == DType::kF8E4M3) return find_fp8(module, weight, rows, cols);
   if (dtype == DType::kU8) return find_nvfp4(module, weight, rows, cols);
-  if (dtype == DType::kI8) return find_ds_fp4(module, weight, rows, cols);
+  if (dtype == DType::kI8) return find_mxfp4(module, weight, rows, cols);
   return {.name = name,
           .format = plain_format(weight),
           .rows = rows,
@@ -223,7 +228,7 @@ MatrixSource Weights::stacked_expert(const std::string& base, const StackedRows&
     source.codes = bytes(blocks) + row * n_blocks * kChunkBytes;
     source.row_step = which.row_step * n_blocks * kChunkBytes;
     source.scales = bytes(scales) + row * n_blocks;
-    source.scale_dtype = DType::kF8E8M0;
+    source.scale_tensor = &scales;
     source.scale_step = which.row_step * n_blocks;
   } else {
     const TensorEntry& all = read(base, {which.n_experts, cols, which.n_rows});
@@ -335,30 +340,25 @@ void copy_codes(const MatrixSource& source, uint8_t* to, int64_t row_bytes) {
 }
 
 void copy_scales(const MatrixSource& source, uint8_t* to) {
+  const DType dtype = source.scale_tensor->dtype;
+  const auto step = static_cast<int64_t>(size_of(dtype));
   const int64_t n_rows = scale_rows_of(source.format, source.rows);
   const int64_t n_blocks = blocks_of(source.format, source.cols);
   const int64_t size = scale_bytes_of(source.format);
   for (int64_t r = 0; r < n_rows; ++r) {
     const uint8_t* from = source.scales + r * source.scale_step;
-    const VectorSource floats = {.name = source.name,
-                                 .data = from,
-                                 .dtype = source.scale_dtype,
-                                 .step = static_cast<int64_t>(size_of(source.scale_dtype))};
+    const VectorSource floats = {.data = from, .dtype = dtype, .step = step};
     for (int64_t b = 0; b < n_blocks; ++b, to += size) {
       bool is_good = true;
       if (size == 1) {
         *to = from[b];
-        is_good = source.scale_dtype == DType::kF8E8M0 ? from[b] != 255 : from[b] < 0x7F;
+        is_good = dtype == DType::kF8E4M3 ? from[b] < 0x7F : from[b] != 255;
       } else {
         const float value = value_at(floats, b);
         std::memcpy(to, &value, sizeof(value));
         is_good = std::isfinite(value) && value >= 0;
       }
-      if (!is_good) {
-        bad_input(
-            "the scale of {} at row {}, block {} is NaN, infinite or negative; the file is damaged",
-            source.name, r, b);
-      }
+      if (!is_good) bad_scale(*source.scale_tensor, from + b * step);
     }
   }
 }

@@ -36,8 +36,8 @@ struct MatrixSource {
   int64_t row_step = 0;    // bytes between rows
   int64_t value_step = 0;  // bytes between values of a row; 0: packed
   const uint8_t* scales = nullptr;
-  DType scale_dtype = DType::kU8;
-  int64_t scale_step = 0;  // bytes between rows of scales
+  const TensorEntry* scale_tensor = nullptr;  // into which `scales` points
+  int64_t scale_step = 0;                     // bytes between rows of scales
   float factor = 1;
   VectorSource bias = {};
 };
@@ -105,8 +105,8 @@ class Weights {
                         int64_t cols);
   MatrixSource find_nvfp4(const std::string& module, const TensorEntry& weight, int64_t rows,
                           int64_t cols);
-  MatrixSource find_ds_fp4(const std::string& module, const TensorEntry& weight, int64_t rows,
-                           int64_t cols);
+  MatrixSource find_mxfp4(const std::string& module, const TensorEntry& weight, int64_t rows,
+                          int64_t cols);
   const TensorEntry& read(const std::string& name, const std::vector<int64_t>& shape);
   float scalar(const std::string& name);
   void check_scheme(const std::string& module, FormatId format, bool is_expert) const;
@@ -130,7 +130,7 @@ void copy_codes(const MatrixSource& source, uint8_t* to, int64_t row_bytes);
 
 /// Copies and checks the scales, in the form that the format's arithmetic reads: contiguous rows of
 /// blocks_of() scales. Errors: kBadInput for e8m0 255, a negative or NaN e4m3, a float that is
-/// negative or not finite; names the tensor and place.
+/// negative or not finite; names the tensor and the place in it.
 void copy_scales(const MatrixSource& source, uint8_t* to);
 
 }  // namespace ft

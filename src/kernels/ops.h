@@ -103,7 +103,7 @@ struct AttentionArgs {
   KvLayer kv = {};
   RowPositions rows = {};
   TensorView q = {};    // [n_rows, n_heads * d_k]
-  TensorView out = {};  // [n_rows, n_heads * d_v]
+  TensorView out = {};  // [n_rows, n_heads * d_v]; may be q where d_v = d_k: a head reads first
   int64_t n_heads = 0;
   float scale = 1;
   int64_t window = 0;            // 0: all

@@ -15,7 +15,7 @@ MlaSpec read_mla(const DecoderBuilder& b, const RopeSpec& rope) {
   spec.d_value = b.width({"v_head_dim"});
   spec.d_latent = b.width({"kv_lora_rank"});
   spec.d_q_latent = b.size_or({"q_lora_rank"}, 1, DecoderBuilder::kMostWidth, 0);
-  spec.eps = b.sizes().eps;
+  spec.eps = 1e-6f;  // the reference does not give these norms the model's rms_norm_eps
   double scale = 1.0 / std::sqrt(static_cast<double>(spec.d_nope + spec.d_rope));
   if (rope.mscale_all != 0) scale *= std::pow(yarn_mscale(rope.factor, rope.mscale_all), 2);
   spec.scale = static_cast<float>(scale);

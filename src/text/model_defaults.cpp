@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "text/json_text.h"
+#include "base/json_text.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_config.h"
 
@@ -121,8 +121,10 @@ ModelDefaults read_model_defaults(const std::filesystem::path& folder, const Tok
   std::vector<int32_t>& stop_tokens = defaults.stop_tokens;
   const File config = read_file(folder / "config.json");
   add_stop_tokens(config, stop_tokens);
-  if (const Json* nested = config.find("text_config"); nested != nullptr && nested->is_object()) {
-    add_stop_tokens({config.name + ": text_config", *nested}, stop_tokens);
+  for (const std::string_view name : kTextModelNames) {
+    const Json* nested = config.find(std::string(name).c_str());
+    if (nested == nullptr || !nested->is_object()) continue;
+    add_stop_tokens({fmt::format("{}: {}", config.name, name), *nested}, stop_tokens);
   }
   add_stop_tokens(generation, stop_tokens);
   if (const auto spelling = read_tokenizer_config(folder).spelling_of("eos_token")) {

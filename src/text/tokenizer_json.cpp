@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "text/json_text.h"
+#include "base/json_text.h"
 #include "text/utf8.h"
 
 namespace ft {

@@ -110,6 +110,7 @@ TEST_F(FakeMachine, AffinityMaskKeepsTheFirstAllowedThreadOfACore) {
   const AllowedCpus siblings = allowed({5, 1});
   EXPECT_EQ(ids_of(siblings), (Ids{1, 5}));
   EXPECT_EQ(siblings.n_cores, 1);
+  EXPECT_FALSE(siblings.is_cut_by_quota);
   EXPECT_EQ(siblings.n_nodes, 1);
 }
 
@@ -121,6 +122,7 @@ TEST_F(FakeMachine, QuotaOfTheWholePathIsRoundedDown) {
   const AllowedCpus three = allowed(up_to(8));
   EXPECT_EQ(ids_of(three), (Ids{0, 1, 2}));
   EXPECT_EQ(three.limit, "cgroup quota 3.5 CPUs");
+  EXPECT_TRUE(three.is_cut_by_quota);
   put("sys/fs/cgroup/outer/inner/cpu.max", "150000 100000\n");
   EXPECT_EQ(ids_of(allowed(up_to(8))), (Ids{0}));
   put("sys/fs/cgroup/outer/inner/cpu.max", "10000 100000\n");

@@ -77,10 +77,10 @@ TEST(BadScales, Float32ScalesOfFp8AreFiniteAndNotNegative) {
     set_float(model, dense + ".weight_scale_inv", 1, bad);
     const Checkpoint checkpoint = Checkpoint::open(model.folder());
     Weights weights(checkpoint);
-    expect_error(ErrorKind::kBadInput, {dense, "scale", "row 1, block 0"},
+    expect_error(ErrorKind::kBadInput, {dense, "_scale_inv", "at [1, 0]"},
                  [&] { weights.dense(dense, 136, 96); });
     const MatrixSource source = weights.expert(expert, 136, 72);
-    expect_error(ErrorKind::kBadInput, {expert, "scale", "row 1, block 0"},
+    expect_error(ErrorKind::kBadInput, {expert, "_scale_inv", "at [1, 0]"},
                  [&] { scales_of(source); });
   }
 }

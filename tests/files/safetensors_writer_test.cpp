@@ -20,6 +20,26 @@ size_t count_files(const fs::path& folder) {
       std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
+TEST(SafetensorsWriter, WhatIsNoTensorIsRefusedAndLeavesNoTrace) {
+  const ScratchFolder folder;
+  const std::vector<float> values = {1, 2};
+  const auto refusal_of = [&](const std::vector<NamedTensor>& tensors) {
+    try {
+      write_safetensors(folder.path() / "out.safetensors", tensors);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(refusal_of({{"a", {3}, std::span(values)}}),
+            "tensor a: its shape takes 12 bytes, its values have 8");
+  EXPECT_EQ(refusal_of({{"a", {2}, std::span(values)}, {"a", {2}, std::span(values)}}),
+            "two tensors a");
+  EXPECT_EQ(refusal_of({{"\xff", {2}, std::span(values)}}), "a tensor's name is not UTF-8");
+  EXPECT_EQ(count_files(folder.path()), 0u);
+}
+
 TEST(SafetensorsWriter, WritesWhatTheFormatAsksFor) {
   const ScratchFolder folder;
   const fs::path file = folder.path() / "out.safetensors";

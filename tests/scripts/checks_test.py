@@ -65,6 +65,12 @@ class Checks(unittest.TestCase):
     def test_json_in_a_header(self):
         self.expect_fault("layers", "src/base/b.h", "#include <nlohmann/json.hpp>\n", "in .cpp files only")
 
+    def test_relative_include(self):
+        self.expect_fault("layers", "src/base/b.cpp", '#include "../models/m.h"\n', "src/base/b.cpp:1: write")
+
+    def test_gate_that_looks_inside(self):
+        self.expect_fault("layers", "include/ft/g.h", '#include "base/b.h"\n', "include/ft/g.h:1: the gate may include")
+
     def test_folder_without_a_row(self):
         self.expect_fault("layers", "src/extra/b.h", "int x;\n", "folder extra has no row")
 

@@ -64,6 +64,11 @@ TEST_F(ModelDefaultsTest, StopTokensAreTheUnionOfAllSources) {
   put("tokenizer_config.json", R"({"eos_token": "<|endoftext|>"})");
   EXPECT_THAT(read().stop_tokens, ElementsAre(0, 3, 7, 9, 11));
   put("tokenizer_config.json", R"({"eos_token": "no such token"})");
+  for (const std::string name : {"language_config", "llm_config"}) {
+    put("config.json",
+        "{\"eos_token_id\": 7, \"unused\": NaN, \"" + name + "\": {\"eos_token_id\": 9}}");
+    EXPECT_THAT(read().stop_tokens, ElementsAre(3, 7, 9, 11));
+  }
   put("config.json", R"({"eos_token_id": null, "text_config": null})");
   EXPECT_THAT(read().stop_tokens, ElementsAre(3, 11));
 }

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "text/jinja/value.h"
-#include "text/json_text.h"
 
 namespace ft::jinja {
 

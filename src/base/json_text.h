@@ -14,18 +14,26 @@
 
 namespace ft {
 
+/// What a config.json calls the language part of a model that has others.
+inline constexpr std::string_view kTextModelNames[] = {"text_config", "language_config",
+                                                       "llm_config"};
+
 inline constexpr size_t kMaxJsonDepth = 64;  // published configuration files have 10 levels at most
 
 /// Errors: kBadInput, with `where`, for text that nests deeper than kMaxJsonDepth before the first
 /// place at which it is no JSON.
 void check_json_depth(std::string_view text, const std::string& where);
 
+/// Python writes NaN, Infinity and -Infinity as bare words, which JSON does not have. Here they
+/// become strings, so that they matter only to who asks for the value.
+std::string quote_bare_words(std::string text);
+
 /// Errors: kBadInput for what is no JSON or nests too deeply.
 template <typename Json>
 Json parse_json_text(std::string_view text, const std::string& where) {
   check_json_depth(text, where);
   try {
-    return Json::parse(text.begin(), text.end());
+    return Json::parse(quote_bare_words(std::string(text)));
   } catch (const typename Json::exception& error) {
     bad_input("{}: not valid JSON: {:.300}", where, error.what());
   }
