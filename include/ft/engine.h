@@ -100,7 +100,7 @@ class Engine {
   virtual int64_t n_context() const = 0;  // tokens of a session, at most
 
   /// GB/s that this machine reads from memory with the engine's threads; measured at the first call
-  /// (about 0.3 s).
+  /// (about 0.3 s, over at most 512 MiB that are free again afterwards). 0 where there is no memory for it.
   virtual double read_gbps() = 0;
 };
 

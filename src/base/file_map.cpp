@@ -26,7 +26,7 @@ class Descriptor {
 
   /// Nothing where there is no such file.
   static std::optional<Descriptor> open_if_present(const std::filesystem::path& file) {
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
     return Descriptor(fd, file);
   }
@@ -55,17 +55,33 @@ struct stat stat_of(int fd, const std::filesystem::path& file) {
   return status;
 }
 
+[[noreturn]] void not_a_file(const std::filesystem::path& file, const struct stat& status,
+                             std::string_view verb) {
+  fail(ErrorKind::kIo, "cannot {} {}: it is {}, not a file", verb, file.string(),
+       S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe");
+}
+
 [[noreturn]] void map_failed(const std::filesystem::path& file, uint64_t n_bytes) {
   fail(ErrorKind::kIo, "cannot map {} ({} bytes): {}", file.string(), n_bytes,
        std::strerror(errno));
 }
 
-std::string read_all(const Descriptor& fd, const std::filesystem::path& file,
-                     uint64_t limit_bytes) {
+[[noreturn]] void too_large(const std::filesystem::path& file, uint64_t limit_bytes) {
+  bad_input("{} is larger than {} bytes, the most that such a file may have", file.string(),
+            limit_bytes);
+}
+
+/// Errors: kIo for what is neither a file nor, where they are allowed, a pipe.
+std::string read_all(const Descriptor& fd, const std::filesystem::path& file, uint64_t limit_bytes,
+                     bool allows_pipe) {
   const struct stat status = stat_of(fd, file);
+  if (!S_ISREG(status.st_mode) && !(allows_pipe && S_ISFIFO(status.st_mode))) {
+    not_a_file(file, status, "read");
+  }
+  if (std::cmp_greater(status.st_size, limit_bytes)) too_large(file, limit_bytes);
   std::string text;
-  // The size is a hint only: pipes and files under /proc have none.
-  text.reserve(std::min(static_cast<uint64_t>(std::max<off_t>(status.st_size, 0)), limit_bytes));
+  text.reserve(
+      static_cast<size_t>(status.st_size));  // a hint: pipes and files under /proc have none
   char chunk[1 << 14];
   while (true) {
     const ssize_t n_read = ::read(fd, chunk, sizeof chunk);
@@ -75,10 +91,7 @@ std::string read_all(const Descriptor& fd, const std::filesystem::path& file,
     }
     if (n_read == 0) return text;
     text.append(chunk, static_cast<size_t>(n_read));
-    if (text.size() > limit_bytes) {
-      bad_input("{} is larger than {} bytes, the most that such a file may have", file.string(),
-                limit_bytes);
-    }
+    if (text.size() > limit_bytes) too_large(file, limit_bytes);
   }
 }
 
@@ -87,10 +100,7 @@ std::string read_all(const Descriptor& fd, const std::filesystem::path& file,
 FileMap::FileMap(const std::filesystem::path& file) : path_(file) {
   const Descriptor fd(file, O_NONBLOCK);  // a pipe must not make us wait before it is refused
   const struct stat status = stat_of(fd, file);
-  if (!S_ISREG(status.st_mode)) {
-    fail(ErrorKind::kIo, "cannot map {}: it is {}, not a file", file.string(),
-         S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe");
-  }
+  if (!S_ISREG(status.st_mode)) not_a_file(file, status, "map");
   const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   size_ = static_cast<size_t>(status.st_size);
   mapped_ = round_up(size_ + kReadablePastEnd, page);
@@ -113,13 +123,17 @@ FileMap::~FileMap() {
 }
 
 std::string read_text_file(const std::filesystem::path& file, uint64_t limit_bytes) {
-  return read_all(Descriptor(file, 0), file, limit_bytes);
+  return read_all(Descriptor(file, O_NONBLOCK), file, limit_bytes, false);
+}
+
+std::string read_text_file_or_pipe(const std::filesystem::path& file, uint64_t limit_bytes) {
+  return read_all(Descriptor(file, 0), file, limit_bytes, true);
 }
 
 std::optional<std::string> read_text_file_if_present(const std::filesystem::path& file,
                                                      uint64_t limit_bytes) {
   const std::optional<Descriptor> fd = Descriptor::open_if_present(file);
-  return fd ? std::optional(read_all(*fd, file, limit_bytes)) : std::nullopt;
+  return fd ? std::optional(read_all(*fd, file, limit_bytes, false)) : std::nullopt;
 }
 
 }  // namespace ft

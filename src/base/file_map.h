@@ -31,8 +31,12 @@ class FileMap {
   size_t mapped_ = 0;          // of the mapping
 };
 
-/// The whole file as a string. Errors: kIo; kBadInput if it is larger than `limit_bytes`.
+/// The whole file as a string. Errors: kIo, also for a pipe, a folder or a device; kBadInput if it
+/// is larger than `limit_bytes`, before anything is read.
 std::string read_text_file(const std::filesystem::path& file, uint64_t limit_bytes);
+
+/// The same for what a shell may give in place of a file: waits for who writes to a pipe.
+std::string read_text_file_or_pipe(const std::filesystem::path& file, uint64_t limit_bytes);
 
 /// The same, but nothing if there is no such file. Errors as above for what is there and cannot be
 /// read, a loop of links included.

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace ft {
+
+inline constexpr size_t kWholeText = SIZE_MAX;
 
 /// `text` with control bytes as \xNN; if it is longer than `limit_bytes`, its beginning and its
 /// length.

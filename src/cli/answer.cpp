@@ -100,8 +100,10 @@ std::string speed_text(const Reply& reply, const Speed& speed) {
     text += fmt::format(", {} tokens/s", format_rate(speed.decode_tokens_per_s));
   }
   if (speed.gbps > 0) {
-    text += fmt::format("; weights read at {:.1f} GB/s, {:.0f} % of this machine's {:.1f} GB/s",
-                        speed.gbps, speed.share_of_read * 100, speed.read_gbps);
+    text += fmt::format("; weights read at {:.1f} GB/s, ", speed.gbps);
+    text += speed.read_gbps > 0 ? fmt::format("{:.0f} % of this machine's {:.1f} GB/s",
+                                              speed.share_of_read * 100, speed.read_gbps)
+                                : "this machine's rate not measured: no memory for it";
   }
   return text;
 }

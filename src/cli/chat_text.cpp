@@ -5,10 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/printable.h"
 #include "cli/console.h"
 
 namespace ft {
@@ -32,7 +30,7 @@ ChatText load_chat_text(const std::string& folder) {
 
 void print_notes(const Tokenizer& tokenizer) {
   for (const std::string& note : tokenizer.notes()) {
-    print_error(fmt::format("ft: {}\n", printable(note)));
+    print_line(note);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/write_all.h"
 #include "cli/options.h"
 #include "text/utf8.h"
@@ -30,6 +31,10 @@ void print(std::string_view text) {
 
 void print_error(std::string_view text) {
   write_all(STDERR_FILENO, text);
+}
+
+void print_line(std::string_view text) {
+  print_error(fmt::format("ft: {}\n", printable(text, kWholeText)));
 }
 
 bool is_input_terminal() {

@@ -9,7 +9,7 @@
 namespace ft {
 
 /// The most that is read as one text.
-inline constexpr size_t kMaxInputBytes = 64 << 20;
+inline constexpr size_t kMaxInputBytes = 16 << 20;
 
 /// Writes all of it to standard output at once. Where nobody reads any more the program ends as
 /// SIGPIPE would end it. Errors: kIo, such as a full disk.
@@ -17,6 +17,10 @@ void print(std::string_view text);
 
 /// The same to standard error, where a failure changes nothing.
 void print_error(std::string_view text);
+
+/// A line "ft: TEXT" on standard error. What a model's files say may be in it: control characters
+/// show as \xNN.
+void print_line(std::string_view text);
 
 /// True where a person types.
 bool is_input_terminal();

@@ -16,18 +16,28 @@ namespace {
 
 constexpr const char* kCommand = "ft inspect";
 
-/// The text side of a folder, which may lack any of it: those who port a model begin without.
+/// The text side of a folder, of which any part may be missing or of a kind that is not known here:
+/// whoever ports a model wants to see the rest.
 struct TextSide {
   std::optional<Tokenizer> tokenizer;
   std::optional<ChatTemplate> chat_template;
   std::vector<int32_t> stop_tokens;  // known with a tokenizer only
+  std::vector<std::string> errors;
 };
 
 TextSide read_text_side(const std::string& folder) {
-  TextSide text{.tokenizer = load_tokenizer_if_present(folder),
-                .chat_template = ChatTemplate::load(folder),
-                .stop_tokens = {}};
-  if (text.tokenizer) text.stop_tokens = read_model_defaults(folder, *text.tokenizer).stop_tokens;
+  TextSide text;
+  const auto attempt = [&](auto&& read) {
+    try {
+      read();
+    } catch (const Error& error) {
+      text.errors.emplace_back(error.what());
+    }
+  };
+  attempt([&] { text.tokenizer = load_tokenizer_if_present(folder); });
+  attempt([&] { text.chat_template = ChatTemplate::load(folder); });
+  if (!text.tokenizer) return text;
+  attempt([&] { text.stop_tokens = read_model_defaults(folder, *text.tokenizer).stop_tokens; });
   return text;
 }
 
@@ -106,6 +116,7 @@ void add_text(const TextSide& text, Table& table) {
   table.heading("Text");
   table.row("tokenizer", text.tokenizer ? text.tokenizer->description() : "none");
   table.row("chat template", text.chat_template ? "yes" : "no");
+  for (const std::string& error : text.errors) table.row("error", printable(error, kWholeText));
   if (!text.tokenizer) return;
   table.row("special tokens", list_tokens(*text.tokenizer, text.tokenizer->special_ids()));
   table.row("stop tokens", list_tokens(*text.tokenizer, text.stop_tokens));
@@ -175,7 +186,8 @@ Json json_of(const TextSide& text) {
             {"n_vocab", nullptr},
             {"has_chat_template", text.chat_template.has_value()},
             {"special_tokens", nullptr},
-            {"stop_tokens", nullptr}};
+            {"stop_tokens", nullptr},
+            {"errors", text.errors}};
   }
   const auto tokens_of = [&](const std::vector<int32_t>& ids) {
     Json tokens = Json::array();
@@ -188,7 +200,8 @@ Json json_of(const TextSide& text) {
           {"n_vocab", text.tokenizer->n_vocab()},
           {"has_chat_template", text.chat_template.has_value()},
           {"special_tokens", tokens_of(text.tokenizer->special_ids())},
-          {"stop_tokens", tokens_of(text.stop_tokens)}};
+          {"stop_tokens", tokens_of(text.stop_tokens)},
+          {"errors", text.errors}};
 }
 
 Json json_of(const MachineReport& machine) {

@@ -59,7 +59,7 @@ struct LogitsOptions {
   std::vector<int32_t> read_tokens() const {
     if (tokens) return parse_token_list(*tokens, "--tokens");
     if (!tokens_file) throw UsageError(kCommand, "no tokens: give --tokens or --tokens-file");
-    return parse_token_list(read_text_file(*tokens_file, kMaxTokenFileBytes), *tokens_file);
+    return parse_token_list(read_text_file_or_pipe(*tokens_file, kMaxTokenFileBytes), *tokens_file);
   }
 };
 
@@ -100,6 +100,16 @@ void check_request(const LogitsOptions& options, std::span<const int32_t> tokens
   check_memory(fmt::format("the model ({}) and the logits of {} tokens ({})",
                            format_bytes(model.host_bytes), tokens.size(), format_bytes(n_bytes)),
                model.host_bytes + n_bytes);
+}
+
+/// Ids can be shown without their spelling: a tokenizer that cannot be read costs a note.
+std::optional<Tokenizer> load_tokenizer_to_spell(const std::string& folder) {
+  try {
+    return load_tokenizer_if_present(folder);
+  } catch (const Error& error) {
+    print_line(fmt::format("tokens are shown without their text: {}", error.what()));
+    return std::nullopt;
+  }
 }
 
 /// The session is left with all tokens in it. All rows, or the last one only. [n_rows, n_vocab]
@@ -164,7 +174,7 @@ int run_logits(std::span<const std::string> arguments) {
     check_request(options, tokens, model);
   };
   std::optional<Tokenizer> tokenizer;
-  if (!options.out) tokenizer = load_tokenizer_if_present(engine_options.model_dir);
+  if (!options.out) tokenizer = load_tokenizer_to_spell(engine_options.model_dir);
   if (tokenizer && !options.model.is_quiet) print_notes(*tokenizer);
   const auto engine = load_engine(std::move(engine_options), options.model.is_quiet);
   const auto session = engine->open_session();

@@ -99,7 +99,7 @@ std::unique_ptr<Engine> load_engine(EngineOptions options, bool is_quiet) {
   };
   options.on_note = [&](const std::string& note) {
     line.finish();
-    print_error(fmt::format("ft: {}\n", note));
+    print_line(note);
   };
   return Engine::load(options);
 }

@@ -70,8 +70,8 @@ std::vector<int32_t> encode_prompt(const RunOptions& options, const ChatText& te
   check_template_options(options, text);
   if (!text.chat_template) {
     if (!options.model.is_quiet) {
-      print_error(fmt::format("ft: {} has no chat template; the text is continued as it is\n",
-                              text.folder));
+      print_line(
+          fmt::format("{} has no chat template; the text is continued as it is", text.folder));
     }
     return text.tokenizer.encode(prompt);
   }

@@ -69,7 +69,7 @@ class Chat {
           generate_answer(*session_, text_.tokenizer, std::move(tokens), options_, print);
       print(answer.is_interrupted ? " ...\n" : "\n");
       if (answer.reply.reason == StopReason::kContextFull) {
-        print_error("ft: the context is full; /reset begins anew\n");
+        print_line("the context is full; /reset begins anew");
       }
       if (answer.is_interrupted && answer.text.empty()) {
         messages_.pop_back();  // stopped before the first word: as if it had not been said
@@ -81,7 +81,7 @@ class Chat {
     } catch (const Error& error) {
       if (!belongs_to_the_message(error)) throw;
       messages_.pop_back();
-      print_error(fmt::format("ft: error: {}\n", error.what()));
+      print_line(fmt::format("error: {}", error.what()));
     }
   }
 
@@ -221,8 +221,8 @@ int run_shell(std::span<const std::string> arguments) {
   const auto engine = load_engine(std::move(engine_options), model.is_quiet);
   const auto reader = LineReader::open();
   if (!model.is_quiet && is_input_terminal()) {
-    print_error(
-        fmt::format("{}: {}; /help lists the commands\n", folder, engine->model().architecture));
+    print_line(
+        fmt::format("{}: {}; /help lists the commands", folder, engine->model().architecture));
   }
   Chat chat(text, std::move(answer_options), *engine, std::move(system));
   run_chat(*reader, chat);

@@ -128,11 +128,11 @@ MachineReport describe_machine() {
 }
 
 double measure_read_gbps(Team& team) {
-  constexpr uint64_t kMinBytes = uint64_t{1} << 26;
+  constexpr uint64_t kLeastBytes = uint64_t{64} << 20;
+  constexpr uint64_t kMostBytes = uint64_t{512} << 20;  // beyond the caches of most processors
   constexpr int kPasses = 5;
   const size_t n_members = static_cast<size_t>(team.n_threads());
-  const uint64_t wanted_bytes = std::max(uint64_t{1} << 30, n_members << 25);
-  const size_t n_bytes = std::max(kMinBytes, std::min(wanted_bytes, available_memory_bytes() / 4));
+  const size_t n_bytes = std::clamp(available_memory_bytes() / 4, kLeastBytes, kMostBytes);
   const size_t slice_bytes = n_bytes / n_members / 4096 * 4096;
   Buffer pages(slice_bytes * n_members);
   const auto slice_of = [&](int member) {

@@ -2,6 +2,7 @@
 #include "ft/engine.h"
 
 #include <chrono>
+#include <optional>
 
 #include "device/cuda_device.h"
 #include "device/machine.h"
@@ -31,11 +32,20 @@ class CpuEngine : public Engine {
   int64_t n_context() const override { return opened_.placement.n_context; }
 
   double read_gbps() override {
-    if (read_gbps_ == 0) read_gbps_ = measure_read_gbps(team_);
-    return read_gbps_;
+    if (!read_gbps_) read_gbps_ = measure();
+    return *read_gbps_;
   }
 
  private:
+  double measure() {
+    try {
+      return measure_read_gbps(team_);
+    } catch (const Error& error) {  // a figure is not worth the end of a program
+      if (error.kind() != ErrorKind::kOutOfMemory) throw;
+      return 0;
+    }
+  }
+
   void load(const EngineOptions& options) {
     const Placement& placement = opened_.placement;
     const auto note = [&](const std::string& text) {
@@ -69,7 +79,7 @@ class CpuEngine : public Engine {
   OpenedModel opened_;
   ModelReport report_;
   std::unique_ptr<Runner> runner_;
-  double read_gbps_ = 0;
+  std::optional<double> read_gbps_;
 };
 
 }  // namespace

@@ -16,6 +16,16 @@ void check_range(const char* name, float value, float least, float most) {
   bad_input("{} is {}, it must be from {} to {}", name, value, least, most);
 }
 
+void check_numbers(std::span<const float> logits) {
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (!std::isnan(logits[i])) continue;
+    bad_input(
+        "the model's logit of token {} is not a number: its weights or its configuration are "
+        "damaged",
+        i);
+  }
+}
+
 float comparable(float logit) {
   return std::isnan(logit) ? -std::numeric_limits<float>::infinity() : logit;
 }
@@ -120,6 +130,7 @@ int32_t Sampler::draw(std::span<const float> logits, float best) {
 }
 
 int32_t Sampler::choose(std::span<const float> logits) {
+  check_numbers(logits);
   std::vector<float> adjusted(logits.begin(), logits.end());
   apply_penalties(adjusted);
   int32_t chosen = best_of(adjusted);

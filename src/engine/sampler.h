@@ -16,7 +16,7 @@ class Sampler {
   /// Errors: as check_sampling().
   Sampler(const SamplingParams& params, std::span<const int32_t> prompt);
 
-  /// The chosen token. `logits`: [n_vocab]. NaN is never chosen unless there is nothing else.
+  /// The chosen token. `logits`: [n_vocab]. Errors: kBadInput for NaN.
   int32_t choose(std::span<const float> logits);
 
  private:

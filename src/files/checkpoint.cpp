@@ -176,6 +176,9 @@ std::vector<Shard> read_without_index(const fs::path& folder) {
     }
   }
   if (shards.empty()) {
+    std::error_code unreadable;
+    if (fs::is_symlink(folder / kSingleFile, unreadable))
+      read_shard(folder / kSingleFile);  // says why it fails
     bad_input("{}: no weights: neither {}, nor {}, nor any other *{} file with parameters",
               folder.string(), kSingleFile, kIndexFile, kSuffix);
   }

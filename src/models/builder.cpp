@@ -66,7 +66,7 @@ std::string DecoderBuilder::layer_prefix(int64_t layer) {
 int64_t DecoderBuilder::window(int64_t layer, bool everywhere) const {
   const std::vector<std::string> types = config_.strings({"layer_types"});
   bool is_sliding = everywhere;
-  if (!types.empty()) {
+  if (config_.has("layer_types")) {
     if (static_cast<int64_t>(types.size()) < sizes_.n_layers) {
       bad_input("{}: layer_types has {} entries for {} layers", config_.where(), types.size(),
                 sizes_.n_layers);

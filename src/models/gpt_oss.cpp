@@ -33,6 +33,7 @@ std::unique_ptr<Model> build_gpt_oss(const Checkpoint& checkpoint) {
   const ExpertShape shape = {.d_model = b.sizes().d_model,
                              .d_expert = b.width({"intermediate_size"})};
   const auto limit = static_cast<float>(config.number({"swiglu_limit"}, 7));
+  if (!(limit > 0)) bad_input("{}: swiglu_limit is {}, it must be positive", config.where(), limit);
   for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {
     const std::string prefix = DecoderBuilder::layer_prefix(layer) + "mlp.";
     const GqaOptions options = {.qkv_bias = has_bias,

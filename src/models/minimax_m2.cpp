@@ -7,6 +7,20 @@ namespace ft {
 std::unique_ptr<Model> build_minimax_m2(const Checkpoint& checkpoint) {
   DecoderBuilder b(checkpoint);
   b.rope(b.sizes().d_head);
+  const Config& config = b.config();
+  require_choice(config, "scoring_func", "sigmoid");
+  require_choice(config, "qk_norm_type", "per_layer");
+  require_flag(config, "use_qk_norm");
+  require_flag(config, "use_routing_bias");
+  for (const int64_t type : config.integers({"attn_type_list"})) {
+    if (type != 1)
+      unsupported("{}: attn_type_list has {}, only 1, softmax attention, is supported",
+                  config.where(), type);
+  }
+  if (b.size_or({"shared_intermediate_size"}, 0, DecoderBuilder::kMostWidth, 0) != 0) {
+    unsupported("{}: shared_intermediate_size: shared experts are not supported here",
+                config.where());
+  }
   const int64_t d_expert = b.width({"intermediate_size"});
   RouterSpec router = b.router(Scoring::kSigmoid);
   router.renormalise = true;

@@ -11,6 +11,10 @@ std::unique_ptr<Model> build_olmoe(const Checkpoint& checkpoint) {
   const int64_t d_expert = b.width({"intermediate_size"});
   const bool has_bias = config.flag({"attention_bias"}, false);
   const auto clip = static_cast<float>(config.number({"clip_qkv"}, 0));
+  if (config.has("clip_qkv") && !(clip > 0)) {
+    bad_input("{}: clip_qkv is {}, it must be positive, or null for no clipping", config.where(),
+              clip);
+  }
   RouterSpec router = b.router(Scoring::kSoftmax);
   router.renormalise = config.flag({"norm_topk_prob"}, false);
   for (int64_t layer = 0; layer < b.sizes().n_layers; ++layer) {

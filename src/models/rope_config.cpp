@@ -45,7 +45,13 @@ void read_yarn(const Config& rope, RopeSpec& spec) {
       mscale != 0 && spec.mscale_all != 0
           ? yarn_mscale(spec.factor, mscale) / yarn_mscale(spec.factor, spec.mscale_all)
           : yarn_mscale(spec.factor, 1);
-  spec.attention_factor = rope.number({"attention_factor"}, inferred);
+  spec.attention_factor =
+      positive(rope, {"attention_factor"}, rope.number({"attention_factor"}, inferred));
+  if (spec.theta <= 1 || spec.beta_fast < spec.beta_slow) {
+    bad_input(
+        "{}: yarn needs a rope_theta above 1 (here {}) and beta_fast {} not below beta_slow {}",
+        rope.where(), spec.theta, spec.beta_fast, spec.beta_slow);
+  }
 }
 
 /// The share of a head's dimensions that rotate, 0 < share <= 1.
@@ -87,21 +93,21 @@ RopeSpec DecoderBuilder::read_rope(const Config& rope, int64_t d_head,
   const std::string kind = kind_of(rope);
   // The dynamic kind changes nothing within the context that the model declares.
   if (kind == "default" || kind == "dynamic") return spec;
-  const auto context = static_cast<double>(sizes_.n_context);
-  spec.original_context = original_context(config_, rope, context);
-  spec.factor =
-      positive(rope, {"factor"}, rope.number({"factor"}, context / spec.original_context));
-  if (kind == "linear") {
-    spec.scaling = RopeScaling::kLinear;
-  } else if (kind == "llama3") {
-    read_llama3(rope, spec);
-  } else if (kind == "yarn") {
-    read_yarn(rope, spec);
-  } else {
+  if (kind != "linear" && kind != "llama3" && kind != "yarn") {
     unsupported(
         "{}: rope scaling '{}' is not supported; known: default, linear, dynamic, llama3, yarn",
         rope.where(), printable(kind));
   }
+  const auto context = static_cast<double>(sizes_.n_context);
+  spec.original_context = original_context(config_, rope, context);
+  // Only where the original context is told apart from the model's is their ratio a factor.
+  spec.factor = positive(rope, {"factor"},
+                         spec.original_context == context
+                             ? rope.number({"factor"})
+                             : rope.number({"factor"}, context / spec.original_context));
+  if (kind == "linear") spec.scaling = RopeScaling::kLinear;
+  if (kind == "llama3") read_llama3(rope, spec);
+  if (kind == "yarn") read_yarn(rope, spec);
   return spec;
 }
 

@@ -18,8 +18,6 @@ bool is_sparse_layer(const DecoderBuilder& b, int64_t layer) {
   return std::find(dense.begin(), dense.end(), layer) == dense.end() && (layer + 1) % step == 0;
 }
 
-namespace {
-
 void require_choice(const Config& config, std::string_view key, std::string_view supported) {
   const std::string value = config.string({key}, supported);
   if (value == supported) return;
@@ -27,7 +25,10 @@ void require_choice(const Config& config, std::string_view key, std::string_view
               supported);
 }
 
-}  // namespace
+void require_flag(const Config& config, std::string_view key) {
+  if (!config.flag({key}, true))
+    unsupported("{}: {} false is not supported here", config.where(), key);
+}
 
 RouterSpec grouped_sigmoid_router(const DecoderBuilder& b) {
   // Defaults differ between implementations; a wrong one would give wrong numbers, not an error.

@@ -12,6 +12,11 @@ namespace ft {
 /// "GQA, 32 heads of 128, 4 for keys and values"
 std::string describe_gqa(const DecoderSizes& sizes);
 
+/// Keys that say what else an implementation could compute. Errors: kUnsupported for another value
+/// than the one that is computed here; absent ones mean that one.
+void require_choice(const Config& config, std::string_view key, std::string_view supported);
+void require_flag(const Config& config, std::string_view key);
+
 /// Layers with experts by `decoder_sparse_step` and `mlp_only_layers`.
 bool is_sparse_layer(const DecoderBuilder& b, int64_t layer);
 

@@ -84,7 +84,11 @@ TEST_F(FileMapTest, ReadsATextFileUpToItsLimit) {
   EXPECT_EQ(read_text_file(write(text), 100'000), text);
   EXPECT_EQ(kind_of_error([&] { read_text_file(folder_ / "file", 99'999); }), ErrorKind::kBadInput);
   EXPECT_NE(last_text_.find("99999"), std::string::npos) << last_text_;
-  EXPECT_EQ(kind_of_error([] { read_text_file("/dev/zero", 1000); }), ErrorKind::kBadInput);
+  EXPECT_EQ(kind_of_error([] { read_text_file("/dev/zero", 1000); }), ErrorKind::kIo);
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(kind_of_error([&] { read_text_file(pipe, 1000); }),
+            ErrorKind::kIo);  // and does not wait
   EXPECT_EQ(kind_of_error([&] { read_text_file(folder_, 1000); }), ErrorKind::kIo);
   EXPECT_FALSE(read_text_file("/proc/self/status", 1 << 20).empty());  // states a size of 0
 }

@@ -81,14 +81,20 @@ TEST(Inspect, ATokenizerThatCannotBeReadIsNotTakenForNone) {
   for (const char* target : {"tokenizer.json", "/no/such/file"}) {  // a loop; a link to nothing
     Folder folder;
     const std::string model = folder.path() + "/m";
-    copy_demo(model, {{"tokenizer.json", ""}});
+    copy_demo(model, {{"tokenizer.json", ""}, {"chat_template.jinja", "{% for %}"}});
     std::filesystem::create_symlink(target, model + "/tokenizer.json");
-    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"inspect", model},
-                                                      {"logits", "--model", model, "--tokens", "1"},
-                                                      {"tokenize", "--model", model, "x"}}) {
-      const Outcome outcome = run(arguments);
-      EXPECT_EQ(outcome.status, 2) << outcome.err;
-      EXPECT_THAT(outcome.err, AllOf(StartsWith("ft: error: "), HasSubstr("tokenizer.json")));
+    const json text = json::parse(run({"inspect", "--json", model}).out)["text"];
+    ASSERT_EQ(text["errors"].size(), 2u);
+    EXPECT_THAT(text["errors"][0], HasSubstr("m/tokenizer.json: "));
+    EXPECT_THAT(text["errors"][1], HasSubstr("m/chat_template.jinja"));
+    EXPECT_THAT(run({"inspect", model}).out, HasSubstr("m/tokenizer.json: "));
+    const Outcome logits = run({"logits", "--model", model, "--tokens", "1"});
+    EXPECT_EQ(logits.status, 0);
+    EXPECT_THAT(logits.err, HasSubstr("m/tokenizer.json: "));
+    for (const char* command : {"run", "tokenize"}) {
+      const Outcome refused = run({command, "--model", model, "x"});
+      EXPECT_EQ(refused.status, 2);
+      EXPECT_THAT(refused.err, AllOf(StartsWith("ft: error: "), HasSubstr("m/tokenizer.json: ")));
     }
   }
 }

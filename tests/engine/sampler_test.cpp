@@ -27,7 +27,13 @@ std::map<int32_t, double> shares(const SamplingParams& params, const std::vector
 TEST(Sampler, WithoutTemperatureTakesTheBestAndTheLowerOfEqual) {
   Sampler sampler({}, {});
   EXPECT_EQ(sampler.choose(std::vector<float>{1, 3, 3, 2}), 1);
-  EXPECT_EQ(sampler.choose(std::vector<float>{NAN, -5, NAN}), 1);
+}
+
+TEST(Sampler, WhatIsNoNumberIsRefused) {
+  for (const float temperature : {0.0f, 1.0f}) {
+    Sampler sampler({.temperature = temperature}, {});
+    EXPECT_THROW(sampler.choose(std::vector<float>{1, -5, NAN}), Error);
+  }
 }
 
 TEST(Sampler, DrawsByProbability) {

@@ -161,6 +161,18 @@ bool Terminal::wait_for_prompt() {
   return false;
 }
 
+bool Terminal::wait_until_it_works() {
+  constexpr int kEnough = 20;  // times 10 ms
+  int n_cooked = 0;
+  for (const auto end = Clock::now() + kPatience; Clock::now() < end; read_some(10)) {
+    termios settings{};
+    if (tcgetattr(leader_, &settings) != 0) return false;
+    n_cooked = (settings.c_lflag & ICANON) != 0 ? n_cooked + 1 : 0;
+    if (n_cooked == kEnough) return true;
+  }
+  return false;
+}
+
 bool Terminal::wait_until_it_catches(int signal) {
   const std::string file = "/proc/" + std::to_string(process_) + "/status";
   const std::string key = "SigCgt:";

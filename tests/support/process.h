@@ -44,6 +44,8 @@ class Terminal {
   /// Waits for "> " and until the program reads single keys: the line editor shows its prompt a
   /// moment before it does.
   bool wait_for_prompt();
+  /// Waits until the program has not read single keys for 0.2 s: it has taken a message and works.
+  bool wait_until_it_works();
   /// Waits until the program has a handler for the signal; false after a minute.
   bool wait_until_it_catches(int signal);
   /// The exit status, as in Outcome.
