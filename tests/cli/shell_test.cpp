@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -220,6 +221,18 @@ TEST_F(ShellOnATerminal, CtrlCStopsTheReadingOfAMessageAndTakesItBack) {
   ASSERT_TRUE(terminal.wait_for_prompt());
   terminal.type("What is a lighthouse?\r");
   ASSERT_TRUE(terminal.wait_for(kAnswer)) << terminal.screen();
+}
+
+TEST_F(ShellOnATerminal, AModelThatIsCutShortEndsItWithAWord) {
+  Folder folder;
+  const std::string model = folder.path() + "/m";
+  copy_demo(model, {{"model.safetensors", read_file(kDemo + "/model.safetensors")}});
+  Terminal terminal(shell({"--model", model}));
+  ASSERT_TRUE(terminal.wait_for_prompt()) << terminal.screen();
+  std::filesystem::resize_file(model + "/model.safetensors", 4096);
+  terminal.type("What is a lighthouse?\r");
+  EXPECT_EQ(terminal.wait_for_end(), 2);
+  EXPECT_THAT(terminal.screen(), HasSubstr("became shorter while it was read"));
 }
 
 TEST_F(ShellOnATerminal, TypedCharactersOutsideAsciiArrive) {
