@@ -31,11 +31,11 @@ bool is_float(DType dtype) {
 FormatId plain_format(const TensorEntry& tensor) {
   switch (tensor.dtype) {
     case DType::kF32:
-      return id_of<F32>;
+      return kIdOf<F32>;
     case DType::kF16:
-      return id_of<F16>;
+      return kIdOf<F16>;
     case DType::kBF16:
-      return id_of<Bf16>;
+      return kIdOf<Bf16>;
     default:
       bad_tensor(
           tensor,
@@ -82,12 +82,12 @@ MatrixSource Weights::find_fp8(const std::string& module, const TensorEntry& wei
   const std::string name = has(module + ".weight_scale_inv") ? module + ".weight_scale_inv"
                            : has(module + ".scale")          ? module + ".scale"
                                                              : module + ".weight_scale_inv";
-  const int64_t n_cols = blocks_of(id_of<Fp8Block>, cols);
-  const TensorEntry& scale = read(name, {scale_rows_of(id_of<Fp8Block>, rows), n_cols});
+  const int64_t n_cols = blocks_of(kIdOf<Fp8Block>, cols);
+  const TensorEntry& scale = read(name, {scale_rows_of(kIdOf<Fp8Block>, rows), n_cols});
   if (!is_float(scale.dtype) && scale.dtype != DType::kF8E8M0)
     bad_tensor(scale, "should be F32, F16, BF16 or F8_E8M0");
   return {.name = weight.name,
-          .format = id_of<Fp8Block>,
+          .format = kIdOf<Fp8Block>,
           .rows = rows,
           .cols = cols,
           .codes = bytes(weight),
@@ -108,7 +108,7 @@ MatrixSource Weights::find_nvfp4(const std::string& module, const TensorEntry& w
   const float factor = is_reciprocal ? 1.0f / scalar(name) : scalar(name);
   if (!std::isfinite(factor)) bad_tensor(checkpoint_.at(name), "is too small to be divided by");
   return {.name = weight.name,
-          .format = id_of<Nvfp4>,
+          .format = kIdOf<Nvfp4>,
           .rows = rows,
           .cols = cols,
           .codes = bytes(weight),
@@ -126,7 +126,7 @@ MatrixSource Weights::find_mxfp4(const std::string& module, const TensorEntry& w
   const TensorEntry& scale = read(module + ".scale", {rows, cols / Mxfp4::kBlock});
   if (scale.dtype != DType::kF8E8M0) bad_tensor(scale, "should be F8_E8M0");
   return {.name = weight.name,
-          .format = id_of<Mxfp4>,
+          .format = kIdOf<Mxfp4>,
           .rows = rows,
           .cols = cols,
           .codes = bytes(weight),
@@ -158,7 +158,7 @@ MatrixSource Weights::find(const std::string& module, int64_t rows, int64_t cols
 void Weights::check_scheme(const std::string& module, FormatId format, bool is_expert) const {
   using Scheme = Quantization::Scheme;
   const Scheme scheme = quantization_.scheme;
-  const bool is_plain = format == id_of<F32> || format == id_of<F16> || format == id_of<Bf16>;
+  const bool is_plain = format == kIdOf<F32> || format == kIdOf<F16> || format == kIdOf<Bf16>;
   if (is_plain) {
     // Published configurations do not list every module that keeps its type, but experts are what
     // quantisation is for.
@@ -166,9 +166,9 @@ void Weights::check_scheme(const std::string& module, FormatId format, bool is_e
     if (is_free) return;
   }
   const bool fits =
-      (scheme == Scheme::kFp8Block && (format == id_of<Fp8Block> || format == id_of<Mxfp4>)) ||
-      (scheme == Scheme::kNvfp4 && format == id_of<Nvfp4>) ||
-      (scheme == Scheme::kMxfp4 && format == id_of<Mxfp4>);
+      (scheme == Scheme::kFp8Block && (format == kIdOf<Fp8Block> || format == kIdOf<Mxfp4>)) ||
+      (scheme == Scheme::kNvfp4 && format == kIdOf<Nvfp4>) ||
+      (scheme == Scheme::kMxfp4 && format == kIdOf<Mxfp4>);
   if (fits && !quantization_.is_ignored(module)) return;
   constexpr std::string_view kNames[] = {"no quantisation", "fp8 in blocks", "nvfp4", "mxfp4"};
   bad_input(
@@ -224,7 +224,7 @@ MatrixSource Weights::stacked_expert(const std::string& base, const StackedRows&
       bad_tensor(scales, "should be U8 or F8_E8M0");
     const int64_t row = which.expert * which.n_rows + which.first_row;
     source.name = blocks.name;
-    source.format = id_of<Mxfp4>;
+    source.format = kIdOf<Mxfp4>;
     source.codes = bytes(blocks) + row * n_blocks * kChunkBytes;
     source.row_step = which.row_step * n_blocks * kChunkBytes;
     source.scales = bytes(scales) + row * n_blocks;

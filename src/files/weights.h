@@ -29,7 +29,7 @@ struct VectorSource {
 /// otherwise (a transposed matrix of plain numbers).
 struct MatrixSource {
   std::string name = {};  // of the tensor, for messages
-  FormatId format = id_of<F32>;
+  FormatId format = kIdOf<F32>;
   int64_t rows = 0;
   int64_t cols = 0;
   const uint8_t* codes = nullptr;

@@ -12,7 +12,7 @@ enum class ExpertMatrix : uint8_t { kGate, kUp, kDown };
 
 /// gate and up: [d_expert, d_model]; down: [d_model, d_expert].
 struct ExpertShape {
-  FormatId format = id_of<Bf16>;
+  FormatId format = kIdOf<Bf16>;
   int64_t d_model = 0;
   int64_t d_expert = 0;
   bool has_bias = false;

@@ -31,7 +31,7 @@ constexpr FormatId position_of() {
 }
 
 template <typename F>
-inline constexpr FormatId id_of = position_of<F>();
+inline constexpr FormatId kIdOf = position_of<F>();
 
 /// Calls `function` with a value of the format's type. The only dispatch over formats in the
 /// program.

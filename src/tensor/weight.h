@@ -25,7 +25,7 @@ struct TensorView {
 
 /// All that one needs to multiply by a weight: y[n] = sum_k w[n, k] x[k]. Borrowed.
 struct WeightView {
-  FormatId format = id_of<F32>;
+  FormatId format = kIdOf<F32>;
   int64_t rows = 0;                 // outputs
   int64_t cols = 0;                 // inputs
   const uint8_t* codes = nullptr;   // [rows, row_bytes]

@@ -93,7 +93,7 @@ struct RandomMatrix {
     view.cols = cols;
     view.row_bytes = row_bytes_of(format, cols) + 5;
     view.scale_row_bytes = blocks_of(format, cols) * scale_bytes_of(format) + 3;
-    view.factor = format == id_of<Nvfp4> ? 0.03125f * 1.3f : 1.0f;
+    view.factor = format == kIdOf<Nvfp4> ? 0.03125f * 1.3f : 1.0f;
     codes.resize(static_cast<size_t>(rows * view.row_bytes) + 256);
     scales.resize(static_cast<size_t>(scale_rows_of(format, rows) * view.scale_row_bytes) + 256);
     visit_format(format, [&](auto f) {
@@ -141,13 +141,13 @@ inline double meant(const WeightView& w, int64_t n, int64_t k) {
   const uint8_t* row = w.codes + n * w.row_bytes;
   const int64_t tile_row = (w.first_row + n) / 128;
   const uint8_t* scales = w.scales + (w.first_row + n) * w.scale_row_bytes;
-  if (w.format == id_of<F32>) return load<float>(row + 4 * k);
-  if (w.format == id_of<F16>) return f16(load<uint16_t>(row + 2 * k));
-  if (w.format == id_of<Bf16>) return bf16(load<uint16_t>(row + 2 * k));
-  if (w.format == id_of<Fp8Block>)
+  if (w.format == kIdOf<F32>) return load<float>(row + 4 * k);
+  if (w.format == kIdOf<F16>) return f16(load<uint16_t>(row + 2 * k));
+  if (w.format == kIdOf<Bf16>) return bf16(load<uint16_t>(row + 2 * k));
+  if (w.format == kIdOf<Fp8Block>)
     return e4m3(row[k]) * load<float>(w.scales + tile_row * w.scale_row_bytes + k / 128 * 4);
-  if (w.format == id_of<Mxfp4>) return e2m1(row, k) * e8m0(scales[k / 32]);
-  if (w.format == id_of<Nvfp4>) return e2m1(row, k) * e4m3(scales[k / 16]) * w.factor;
+  if (w.format == kIdOf<Mxfp4>) return e2m1(row, k) * e8m0(scales[k / 32]);
+  if (w.format == kIdOf<Nvfp4>) return e2m1(row, k) * e4m3(scales[k / 16]) * w.factor;
   std::abort();  // a format that is missing here
 }
 
@@ -157,7 +157,7 @@ inline std::vector<uint8_t> random_records(Random& random, const ExpertLayout& l
   for (int64_t e = 0; e < n; ++e) {
     uint8_t* record = records.data() + static_cast<uint64_t>(e) * layout.record_bytes();
     for (const ExpertMatrix m : {ExpertMatrix::kGate, ExpertMatrix::kUp, ExpertMatrix::kDown}) {
-      const float factor = layout.shape().format == id_of<Nvfp4> ? 0.01f : 1.0f;
+      const float factor = layout.shape().format == kIdOf<Nvfp4> ? 0.01f : 1.0f;
       __builtin_memcpy(record + ExpertLayout::factor_offset(m), &factor, sizeof(factor));
       const WeightView w = layout.matrix(record, m);
       visit_format(w.format, [&](auto f) {

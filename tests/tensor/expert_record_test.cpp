@@ -61,7 +61,7 @@ TEST(ExpertLayout, Mxfp4OfGptOssHasThePublishedSize) {
   // 3 matrices of 2880 x 2880, half a byte a value, a scale for each 32, biases (bfloat16 in the
   // file, float32 here).
   const ExpertLayout layout(
-      {.format = id_of<Mxfp4>, .d_model = 2880, .d_expert = 2880, .has_bias = true});
+      {.format = kIdOf<Mxfp4>, .d_model = 2880, .d_expert = 2880, .has_bias = true});
   EXPECT_EQ(layout.read_bytes(), 3u * 2880 * 2880 / 2 + 3u * 2880 * 2880 / 32 + 3u * 2880 * 4);
 }
 
