@@ -141,9 +141,9 @@ void read_plain_normalizer(const Node& node, int, std::vector<NormalizerStep>& s
   append<NormalizerStep>(node, steps, Step{});
 }
 
-template <NormalForm form>
+template <NormalForm kForm>
 void read_normal_form(const Node& node, int, std::vector<NormalizerStep>& steps) {
-  append<NormalizerStep>(node, steps, NormalizeForm{form});
+  append<NormalizerStep>(node, steps, NormalizeForm{kForm});
 }
 
 const Normalizers& normalizers() {
