@@ -1,7 +1,8 @@
 // Tiny checkpoints with the outputs of the reference implementation (fixtures/make_golden.py).
 #pragma once
 
-#include <cstring>
+#include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -89,7 +90,8 @@ inline std::vector<std::string> all_fixtures() {
 }
 
 inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  const auto bits = [](float value) { return std::bit_cast<uint32_t>(value); };
+  return std::ranges::equal(a, b, {}, bits, bits);
 }
 
 }  // namespace ft::test
