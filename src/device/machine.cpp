@@ -130,7 +130,7 @@ MachineReport describe_machine() {
 double measure_read_gbps(Team& team) {
   constexpr uint64_t kLeastBytes = uint64_t{64} << 20;
   constexpr uint64_t kMostBytes = uint64_t{512} << 20;  // beyond the caches of most processors
-  constexpr int kPasses = 5;
+  constexpr int kPasses = 3;
   const size_t n_members = static_cast<size_t>(team.n_threads());
   const size_t n_bytes = std::clamp(available_memory_bytes() / 4, kLeastBytes, kMostBytes);
   const size_t slice_bytes = n_bytes / n_members / 4096 * 4096;
