@@ -40,6 +40,10 @@ if [ $# -eq 0 ]; then
 fi
 mkdir -p build/fuzz/findings
 for target in "$@"; do
+  if [ ! -x "build/asan/fuzz/$target" ]; then
+    echo "fuzz.sh: no target '$target'; there are $(cd fuzz && echo *_fuzz.cpp | sed 's/\.cpp//g')" >&2
+    exit 2
+  fi
   corpus=build/fuzz/corpus/$target
   if [ ! -d "$corpus" ]; then
     mkdir -p "$corpus"
