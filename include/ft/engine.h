@@ -25,8 +25,8 @@ struct LoadProgress {
 
 struct EngineOptions {
   std::string model_dir = {};  // a folder with config.json and *.safetensors
-  // Instruction set: scalar, avx2, avx512, or auto: that of the variable FT_ISA, else the best; an impossible one is an
-  // Error
+  // Instruction set: scalar, avx2, avx512, or auto: that of the variable FT_ISA, else the best; an
+  // impossible one is an Error
   std::string isa = "auto";
   int n_threads = 0;  // 0: one for each allowed physical core
   KvDType kv_dtype = KvDType::kBF16;
@@ -64,8 +64,8 @@ struct Reply {
   uint64_t decode_bytes = 0;  // weights read by these steps, as the model states them
 };
 
-/// One timeline of tokens with its KV cache. All sessions of an engine belong to one thread at a time,
-/// and end before the engine does.
+/// One timeline of tokens with its KV cache. All sessions of an engine belong to one thread at a
+/// time, and end before the engine does.
 class Session {
  public:
   virtual ~Session() = default;
@@ -100,19 +100,21 @@ class Engine {
   virtual int64_t n_context() const = 0;  // tokens of a session, at most
 
   /// GB/s that this machine reads from memory with the engine's threads; measured at the first call
-  /// (about 0.3 s, over at most 512 MiB that are free again afterwards). 0 where there is no memory for it.
+  /// (about 0.3 s, over at most 512 MiB that are free again afterwards). 0 where there is no memory
+  /// for it.
   virtual double read_gbps() = 0;
 };
 
-/// Binds the model without loading it: headers, scales and small vectors. Same errors as Engine::load, except memory.
+/// Binds the model without loading it: headers, scales and small vectors. Same errors as
+/// Engine::load, except memory.
 ModelReport inspect_model(const EngineOptions& options);
 
-/// What generate() asks of a prompt, for a check before the load. Errors: kBadInput for no tokens, more than the
-/// session's context holds, or one outside the vocabulary.
+/// What generate() asks of a prompt, for a check before the load. Errors: kBadInput for no tokens,
+/// more than the session's context holds, or one outside the vocabulary.
 void check_prompt(std::span<const int32_t> tokens, const ModelReport& model);
 
-/// This machine, and the instruction set that an engine with this `isa` would take. Errors: kBadInput for one that is
-/// unknown or impossible here.
+/// This machine, and the instruction set that an engine with this `isa` would take. Errors:
+/// kBadInput for one that is unknown or impossible here.
 MachineReport inspect_machine(const std::string& isa = "auto");
 
 }  // namespace ft

@@ -30,7 +30,8 @@ struct MachineReport {
   std::string why_no_gpu;  // "" where there are some
 };
 
-/// One row for each weight format found in a checkpoint: dense weights as the file has them, experts as their records.
+/// One row for each weight format found in a checkpoint: dense weights as the file has them, experts
+/// as their records.
 struct FormatReport {
   std::string name;      // "bf16", "nvfp4", ...
   std::string used_for;  // "experts", "dense"

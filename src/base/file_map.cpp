@@ -80,8 +80,8 @@ std::string read_all(const Descriptor& fd, const std::filesystem::path& file, ui
   }
   if (std::cmp_greater(status.st_size, limit_bytes)) too_large(file, limit_bytes);
   std::string text;
-  text.reserve(
-      static_cast<size_t>(status.st_size));  // a hint: pipes and files under /proc have none
+  // The size is a hint only: pipes and files under /proc have none.
+  text.reserve(static_cast<size_t>(status.st_size));
   char chunk[1 << 14];
   while (true) {
     const ssize_t n_read = ::read(fd, chunk, sizeof chunk);

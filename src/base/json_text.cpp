@@ -22,10 +22,10 @@ void check_json_depth(std::string_view text, const std::string& where) {
   }
 }
 
-std::string quote_bare_words(std::string text) {
+std::optional<std::string> quote_bare_words(std::string_view text) {
   constexpr std::string_view kWords[] = {"NaN", "-Infinity", "Infinity"};
   if (text.find("NaN") == text.npos && text.find("Infinity") == text.npos) {
-    return text;
+    return std::nullopt;
   }
   std::string quoted;
   quoted.reserve(text.size());
@@ -40,7 +40,7 @@ std::string quote_bare_words(std::string text) {
       is_in_string = true;
     } else {
       for (const std::string_view word : kWords) {
-        if (std::string_view(text).substr(i).starts_with(word)) {
+        if (text.substr(i).starts_with(word)) {
           is_word = true;
           n_taken = word.size();
           break;
@@ -48,7 +48,7 @@ std::string quote_bare_words(std::string text) {
       }
     }
     if (is_word) quoted += '"';
-    quoted.append(text, i, n_taken);
+    quoted += text.substr(i, n_taken);
     if (is_word) quoted += '"';
     i += n_taken;
   }

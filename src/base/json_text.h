@@ -25,15 +25,17 @@ inline constexpr size_t kMaxJsonDepth = 64;  // published configuration files ha
 void check_json_depth(std::string_view text, const std::string& where);
 
 /// Python writes NaN, Infinity and -Infinity as bare words, which JSON does not have. Here they
-/// become strings, so that they matter only to who asks for the value.
-std::string quote_bare_words(std::string text);
+/// become strings, so that they matter only to who asks for the value. Nothing where there are
+/// none: most files are as they should be, and some are large.
+std::optional<std::string> quote_bare_words(std::string_view text);
 
 /// Errors: kBadInput for what is no JSON or nests too deeply.
 template <typename Json>
 Json parse_json_text(std::string_view text, const std::string& where) {
   check_json_depth(text, where);
   try {
-    return Json::parse(quote_bare_words(std::string(text)));
+    const std::optional<std::string> quoted = quote_bare_words(text);
+    return Json::parse(quoted ? std::string_view(*quoted) : text);
   } catch (const typename Json::exception& error) {
     bad_input("{}: not valid JSON: {:.300}", where, error.what());
   }

@@ -12,9 +12,9 @@ namespace ft {
 class Team {
  public:
   /// `n_threads` 0: one for each allowed physical core. More than allowed_cpus() has: kBadInput
-  /// with both numbers. Member i > 0 is a thread of the team, deaf to signals, and pinned
-  /// to the i-th allowed CPU unless it is a quota that allows so few. Member 0 is whoever calls run(); its affinity stays its own, and the kernel
-  /// moves it to a CPU where no worker is busy.
+  /// with both numbers. Member i > 0 is a thread of the team, deaf to signals, and pinned to the i-th
+  /// allowed CPU unless it is a quota that allows so few. Member 0 is whoever calls run(); its
+  /// affinity stays its own, and the kernel moves it to a CPU where no worker is busy.
   explicit Team(int n_threads = 0);
   ~Team();
   Team(const Team&) = delete;

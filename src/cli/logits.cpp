@@ -103,11 +103,15 @@ void check_request(const LogitsOptions& options, std::span<const int32_t> tokens
 }
 
 /// Ids can be shown without their spelling: a tokenizer that cannot be read costs a note.
-std::optional<Tokenizer> load_tokenizer_to_spell(const std::string& folder) {
+std::optional<Tokenizer> load_tokenizer_to_spell(const std::string& folder, bool is_quiet) {
   try {
-    return load_tokenizer_if_present(folder);
+    std::optional<Tokenizer> tokenizer = load_tokenizer_if_present(folder);
+    if (tokenizer && !is_quiet) print_notes(*tokenizer);
+    return tokenizer;
   } catch (const Error& error) {
-    print_line(fmt::format("tokens are shown without their text: {}", error.what()));
+    if (!is_quiet) {
+      print_line(fmt::format("tokens are shown without their text: {}", error.what()));
+    }
     return std::nullopt;
   }
 }
@@ -174,8 +178,9 @@ int run_logits(std::span<const std::string> arguments) {
     check_request(options, tokens, model);
   };
   std::optional<Tokenizer> tokenizer;
-  if (!options.out) tokenizer = load_tokenizer_to_spell(engine_options.model_dir);
-  if (tokenizer && !options.model.is_quiet) print_notes(*tokenizer);
+  if (!options.out) {
+    tokenizer = load_tokenizer_to_spell(engine_options.model_dir, options.model.is_quiet);
+  }
   const auto engine = load_engine(std::move(engine_options), options.model.is_quiet);
   const auto session = engine->open_session();
   const size_t n_vocab = static_cast<size_t>(engine->model().n_vocab);

@@ -40,9 +40,9 @@ T parse_number(const std::string& text, Options::Range range) {
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, number);
   if (error == std::errc::result_out_of_range) {
-    throw std::invalid_argument(fmt::format("{} is more than this program can take", text));
+    throw std::invalid_argument(fmt::format("{} is too large or too small for this program", text));
   }
-  if (error != std::errc() || end != last) {
+  if (error != std::errc() || end != last || number != number) {  // "nan" is read as a number
     throw std::invalid_argument(fmt::format("'{}' is no {}", text, kKindOfNumber<T>));
   }
   const auto value = static_cast<double>(number);

@@ -85,6 +85,11 @@ std::vector<int32_t> encode_prompt(const RunOptions& options, const ChatText& te
   return encode_chat(*text.chat_template, text.tokenizer, messages, is_thinking);
 }
 
+/// null for what could not be measured.
+nlohmann::ordered_json measured(double value) {
+  return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
 std::string json_text(const Answer& answer, const Speed& speed, uint64_t seed,
                       const std::string& folder) {
   const nlohmann::ordered_json json{
@@ -96,8 +101,8 @@ std::string json_text(const Answer& answer, const Speed& speed, uint64_t seed,
       {"prefill_tokens_per_s", speed.prefill_tokens_per_s},
       {"decode_tokens_per_s", speed.decode_tokens_per_s},
       {"gbps", speed.gbps},
-      {"read_gbps", speed.read_gbps},
-      {"share_of_read", speed.share_of_read},
+      {"read_gbps", measured(speed.read_gbps)},
+      {"share_of_read", measured(speed.share_of_read)},
       {"seed", seed},
       {"model", folder},
   };

@@ -55,8 +55,10 @@ void SamplingOptions::add_to(Options& options) {
   options.excludes("--greedy", "--temperature");
   options.group("Reply");
   options.value("--max-tokens", max_tokens,
-                "End after N tokens (default: when the context is full)", {1, 1e9});
-  options.repeated("--stop", stop_strings, "End in front of this text; may be given several times");
+                "End after N tokens (default: the model's, or when the context is full)", {1, 1e9});
+  options.repeated(
+      "--stop", stop_strings,
+      "End in front of this text, and of the model's own no more; may be given several times");
   options.flag("--special", shows_special, "Show special tokens in the reply");
 }
 

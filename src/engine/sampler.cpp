@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -21,13 +20,9 @@ void check_numbers(std::span<const float> logits) {
     if (!std::isnan(logits[i])) continue;
     bad_input(
         "the model's logit of token {} is not a number: its weights or its configuration are "
-        "damaged",
+        "damaged; fetch the model again",
         i);
   }
-}
-
-float comparable(float logit) {
-  return std::isnan(logit) ? -std::numeric_limits<float>::infinity() : logit;
 }
 
 }  // namespace
@@ -41,14 +36,6 @@ void check_sampling(const SamplingParams& params) {
   check_range("repetition-penalty", params.repetition_penalty, 1 / kMost, kMost);
   check_range("presence-penalty", params.presence_penalty, -kMost, kMost);
   check_range("frequency-penalty", params.frequency_penalty, -kMost, kMost);
-}
-
-int32_t best_of(std::span<const float> logits) {
-  size_t best = 0;
-  for (size_t i = 1; i < logits.size(); ++i) {
-    if (comparable(logits[i]) > comparable(logits[best])) best = i;
-  }
-  return static_cast<int32_t>(best);
 }
 
 Sampler::Sampler(const SamplingParams& params, std::span<const int32_t> prompt)
@@ -97,11 +84,11 @@ void Sampler::cut(std::vector<Candidate>& candidates) const {
     const double enough = params_.top_p * total_of(candidates);
     std::make_heap(candidates.begin(), candidates.end(), worse);
     auto kept = candidates.end();  // what lies behind, the best last
-    for (double sum = 0;
-         kept == candidates.end() || (kept != candidates.begin() && sum < enough);) {
+    double sum = 0;
+    do {
       std::pop_heap(candidates.begin(), kept--, worse);
       sum += kept->probability;
-    }
+    } while (kept != candidates.begin() && sum < enough);
     candidates.erase(candidates.begin(), kept);
   }
   // The best one has the probability 1, see choose().
@@ -117,7 +104,7 @@ int32_t Sampler::draw(std::span<const float> logits, float best) {
   std::vector<Candidate> candidates;
   candidates.reserve(logits.size());
   for (size_t i = 0; i < logits.size(); ++i) {
-    const double distance = static_cast<double>(comparable(logits[i])) - best;
+    const double distance = static_cast<double>(logits[i]) - best;
     const double probability = std::exp(distance / params_.temperature);
     if (probability > 0) candidates.push_back({static_cast<int32_t>(i), probability});
   }
@@ -133,9 +120,9 @@ int32_t Sampler::choose(std::span<const float> logits) {
   check_numbers(logits);
   std::vector<float> adjusted(logits.begin(), logits.end());
   apply_penalties(adjusted);
-  int32_t chosen = best_of(adjusted);
-  const float best = adjusted[static_cast<size_t>(chosen)];
-  if (params_.temperature > 0 && std::isfinite(best)) chosen = draw(adjusted, best);
+  const auto best = std::max_element(adjusted.begin(), adjusted.end());  // of equal ones the first
+  auto chosen = static_cast<int32_t>(best - adjusted.begin());
+  if (params_.temperature > 0 && std::isfinite(*best)) chosen = draw(adjusted, *best);
   ++n_replied_[chosen];
   return chosen;
 }

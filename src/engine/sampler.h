@@ -37,7 +37,4 @@ class Sampler {
   std::mt19937_64 random_;
 };
 
-/// The position of the largest value, ties to the lower one; NaN counts as smallest.
-int32_t best_of(std::span<const float> logits);
-
 }  // namespace ft

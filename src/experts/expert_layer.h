@@ -1,5 +1,5 @@
-// The routed experts of one layer: begin_experts() routes and sets the work going, finish_experts() collects. What
-// the model computes meanwhile (a shared expert) stands between the two.
+// The routed experts of one layer: begin_experts() routes and sets the work going, finish_experts()
+// collects. What the model computes meanwhile (a shared expert) stands between the two.
 #pragma once
 
 #include "experts/expert_bank.h"

@@ -58,7 +58,8 @@ json parse_strict(std::string_view text, const std::string& where) {
   check_json_depth(text, where);
   try {
     StrictEvents events(where);
-    json document = json::parse(quote_bare_words(std::string(text)), std::ref(events));
+    const std::optional<std::string> quoted = quote_bare_words(text);
+    json document = json::parse(quoted ? std::string_view(*quoted) : text, std::ref(events));
     if (!document.is_object()) {
       bad_input("{}: expected a JSON object, found {}", where, document.type_name());
     }

@@ -48,7 +48,7 @@ FormatId plain_format(const TensorEntry& tensor) {
   std::vector<int64_t> index(tensor.shape.size());
   for (size_t i = index.size(); i-- > 0; left /= tensor.shape[i]) index[i] = left % tensor.shape[i];
   bad_tensor(tensor, fmt::format("has at {} a scale that is NaN, infinite or negative; the file is "
-                                 "damaged",
+                                 "damaged, fetch it again",
                                  shape_text(index)));
 }
 

@@ -60,8 +60,8 @@ class DecoderBuilder {
   int64_t width(Config::Names names) const { return size(names, 1, kMostWidth); }
   int64_t size_or(Config::Names names, int64_t least, int64_t most, int64_t otherwise) const;
 
-  /// Sets those of all layers: the rotary positions that the configuration declares, old or new dialect, over `d_head`
-  /// dimensions of which a share may rotate. Errors: kBadInput without a theta, kUnsupported for an
+  /// Sets those of all layers: the rotary positions that the configuration declares, old or new
+  /// dialect, over `d_head` dimensions of which a share may rotate. Errors: kBadInput without a theta, kUnsupported for an
   /// unknown scaling.
   RopeSpec& rope(int64_t d_head, double partial_default = 1);
 

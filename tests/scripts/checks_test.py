@@ -99,7 +99,7 @@ class Checks(unittest.TestCase):
         self.expect_fault("words", "src/models/registry.cpp", "rows\n", "was it rewritten?")
 
     def test_unfinished_work_and_machine_paths(self):
-        self.write("README.md", "see https://example.org/work and ./work/x\n")
+        self.write("README.md", "see https://example.org/wor" "k and ./wor" "k/x\n")
         self.expect_good("words")
         self.expect_fault("words", "README.md", "// TO" "DO later\n", "README.md:1")
         self.expect_fault("words", "README.md", "in /wor" "k/main\n", "a path of one machine")
