@@ -1,10 +1,23 @@
 #!/usr/bin/env bash
-# Installs what the tests need, builds them and runs them: test.sh [PRESET [ctest arguments...]]
-# PRESET is release (the default), dev, asan or tsan. Shows what fails, and at the end how many passed.
+# Installs what the tests need, builds them and runs them: test.sh [PRESET [FOLDER...] [ctest options...]]
+# PRESET is release (the default), dev, asan or tsan. FOLDERs of tests/ choose the programs that are built and run; without
+# one, all are. Shows what fails, and at the end how many passed.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 preset=${1:-release}
 [ $# -eq 0 ] || shift
+targets=()
+chosen=
+while [ $# -gt 0 ] && [[ "$1" != -* ]]; do
+  if [ ! -d "tests/$1" ]; then
+    echo "test.sh: there is no folder tests/$1" >&2
+    exit 2
+  fi
+  targets+=("ft_$1_test")
+  chosen+="${chosen:+|}$1"
+  shift
+done
+[ -z "$chosen" ] || set -- --tests-regex "^($chosen)\\." "$@"
 
 ./scripts/install_packages.sh build test
 [ "$preset" != asan ] || ./scripts/install_packages.sh check  # clang
@@ -16,7 +29,7 @@ if [ tests/oracle/package-lock.json -nt tests/oracle/node_modules/.package-lock.
 fi
 
 echo "building the tests in build/$preset with $(nproc) cores" >&2
-./scripts/build.sh "$preset" -DFT_TESTS=ON
+./scripts/build.sh "$preset" -DFT_TESTS=ON "${targets[@]}"
 
 # One at a time under the thread sanitizer: the teams of two programs on the same cores wait for each other.
 jobs=$(nproc)
