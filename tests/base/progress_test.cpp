@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/units.h"
+#include "tests/support/pseudo_terminal.h"
 
 namespace ft {
 namespace {
@@ -76,10 +77,10 @@ TEST(Progress, PlainLinesEveryTenSecondsWithoutATerminal) {
   close(ends[1]);
 }
 
-TEST(Progress, ATerminalLineIsRedrawnAndWiped) {
-  const int leader = posix_openpt(O_RDWR | O_NOCTTY);
-  ASSERT_GE(leader, 0);
-  ASSERT_EQ(grantpt(leader) | unlockpt(leader), 0);
+using ProgressOnATerminal = test::OnATerminal;
+
+TEST_F(ProgressOnATerminal, TheLineIsRedrawnAndWiped) {
+  const int leader = test::open_pseudo_terminal();
   const int terminal = open(ptsname(leader), O_RDWR | O_NOCTTY);
   ASSERT_GE(terminal, 0);
   {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/process.h"
+#include "tests/support/pseudo_terminal.h"
 
 namespace ft::test {
 namespace {
@@ -319,7 +320,9 @@ TEST(Run, TextThatIsNotUtf8IsRefused) {
   }
 }
 
-TEST(Run, CtrlCStopsTheAnswerAndKeepsWhatIsThere) {
+using RunOnATerminal = OnATerminal;
+
+TEST_F(RunOnATerminal, CtrlCStopsTheAnswerAndKeepsWhatIsThere) {
   // Without a stop token, and hot enough to ramble, the reply lasts until the context is full.
   Terminal terminal({.arguments = {"run", "--raw", "--temperature", "2", "--exact", "--isa",
                                    "scalar", "--stop", "\x01", "In the beginning"},
@@ -332,7 +335,7 @@ TEST(Run, CtrlCStopsTheAnswerAndKeepsWhatIsThere) {
   EXPECT_THAT(terminal.screen(), HasSubstr("prompt "));
 }
 
-TEST(Run, CtrlCStopsTheReadingOfThePrompt) {
+TEST_F(RunOnATerminal, CtrlCStopsTheReadingOfThePrompt) {
   std::string prompt = "In the beginning";
   for (int i = 0; i < 300; ++i) prompt += " was the word and the word";
   Terminal terminal({.arguments = {"run", "--raw", "--exact", "--isa", "scalar", "--threads", "1",

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/process.h"
+#include "tests/support/pseudo_terminal.h"
 
 namespace ft::test {
 namespace {
@@ -145,7 +146,7 @@ TEST(Shell, SpecialTokensAreShownAndNotTakenForWords) {
   EXPECT_EQ(prompt_of(special), prompt_of(plain));
 }
 
-class ShellOnATerminal : public testing::Test {
+class ShellOnATerminal : public OnATerminal {
  protected:
   Invocation shell(std::vector<std::string> more = {}) {
     Invocation call{

@@ -19,6 +19,8 @@
 #include <string_view>
 #include <thread>
 
+#include "tests/support/pseudo_terminal.h"
+
 namespace ft::test {
 namespace {
 
@@ -104,11 +106,8 @@ Outcome run(const Invocation& call) {
   return outcome;
 }
 
-Terminal::Terminal(const Invocation& call) {
-  leader_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (leader_ < 0 || grantpt(leader_) != 0 || unlockpt(leader_) != 0) {
-    throw std::runtime_error("no terminal");
-  }
+Terminal::Terminal(const Invocation& call) : leader_(open_pseudo_terminal()) {
+  if (leader_ < 0) throw std::runtime_error("no terminal");
   const std::string name = ptsname(leader_);
   process_ = fork();
   if (process_ == 0) {
