@@ -13,7 +13,7 @@ namespace ft {
 
 class FileMap {
  public:
-  static constexpr size_t kReadablePastEnd = 256;
+  static constexpr size_t kReadablePastEnd = 512;
 
   /// Errors: kIo that names the file and the reason. A folder or a device is refused.
   explicit FileMap(const std::filesystem::path& file);

@@ -44,9 +44,9 @@ uint64_t scratch_bytes(const ExpertLayer& layer, const ExpertBank& bank, const S
   const uint64_t kept = Arena::bytes_for<int32_t>(n_routes) + Arena::bytes_for<float>(n_routes) +
                         Arena::bytes_for<float>(n_routes * d_model) +
                         Arena::bytes_for<float>(limits.n_rows * spec.n_experts);
-  return kept + std::max({linear_scratch_bytes(limits.n_rows, d_model),
+  return kept + std::max({linear_scratch_bytes(limits.n_rows, d_model, limits.n_threads),
                           route_scratch_bytes(spec.n_experts, limits.n_threads),
-                          experts_scratch_bytes(limits.n_rows, spec, bank.layout().shape())});
+                          experts_scratch_bytes(limits, spec, bank.layout().shape())});
 }
 
 }  // namespace ft

@@ -24,6 +24,9 @@ std::string shape_text(const std::vector<int64_t>& shape) {
             shape_text(tensor.shape), what);
 }
 
+// Kernels read scales a vector at a time.
+constexpr size_t kReadableScales = 16;
+
 bool is_float(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
@@ -192,7 +195,7 @@ WeightView Weights::dense(const std::string& module, int64_t rows, int64_t cols)
     view.scale_row_bytes = blocks_of(source.format, cols) * scale_bytes_of(source.format);
     const auto n_bytes =
         static_cast<size_t>(scale_rows_of(source.format, rows) * view.scale_row_bytes);
-    std::vector<float> scales(n_bytes / sizeof(float) + 1);
+    std::vector<float> scales(n_bytes / sizeof(float) + kReadableScales);
     copy_scales(source, reinterpret_cast<uint8_t*>(scales.data()));
     // Byte scales are read where they are mapped: only checked here.
     view.scales = scale_bytes_of(source.format) == 1

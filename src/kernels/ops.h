@@ -229,9 +229,10 @@ struct StepLimits {
 
 /// Bytes of scratch that an operation takes from the arena: an upper bound over all tables. A
 /// head_linear over n_heads counts as n_rows * n_heads rows.
-uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in);
+uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in, int n_threads);
 uint64_t route_scratch_bytes(int64_t n_experts, int n_threads);
-uint64_t experts_scratch_bytes(int64_t n_rows, const RouterSpec& spec, const ExpertShape& shape);
+uint64_t experts_scratch_bytes(const StepLimits& limits, const RouterSpec& spec,
+                               const ExpertShape& shape);
 uint64_t attention_scratch_bytes(const StepLimits& limits, int64_t d_k, int64_t d_v);
 
 }  // namespace ft

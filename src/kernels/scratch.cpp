@@ -14,12 +14,16 @@ constexpr int64_t largest_segment(std::index_sequence<kIndices...>) {
 
 }  // namespace
 
-uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in) {
+uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in, int n_threads) {
   constexpr auto kSegment =
       static_cast<uint64_t>(largest_segment(std::make_index_sequence<kFormats>()));
+  // Rows of weights that a member decodes at once, at most.
+  const int64_t n_decoded = n_rows > 1 ? 4 * n_threads : 0;
   const auto padded = static_cast<int64_t>(round_up(static_cast<uint64_t>(d_in), kSegment));
-  // Float rows, or quants and scales, which are fewer than the values.
-  return Arena::bytes_for<float>(n_rows * padded) + Arena::bytes_for<float>(1);
+  // Float rows, or quants and scales, which are fewer than the values; decoded rows of weights also
+  // have a scale for each chunk.
+  return Arena::bytes_for<float>(n_rows * padded) +
+         Arena::bytes_for<float>(n_decoded * (padded + padded / 8));
 }
 
 uint64_t route_scratch_bytes(int64_t n_experts, int n_threads) {
@@ -28,14 +32,15 @@ uint64_t route_scratch_bytes(int64_t n_experts, int n_threads) {
          Arena::bytes_for<uint8_t>(n_experts * n_threads);
 }
 
-uint64_t experts_scratch_bytes(int64_t n_rows, const RouterSpec& spec, const ExpertShape& shape) {
-  const int64_t n_routes = n_rows * spec.n_active;
+uint64_t experts_scratch_bytes(const StepLimits& limits, const RouterSpec& spec,
+                               const ExpertShape& shape) {
+  const int64_t n_routes = limits.n_rows * spec.n_active;
   const uint64_t grouping = Arena::bytes_for<int32_t>(spec.n_experts + 1) +
                             2 * Arena::bytes_for<int32_t>(n_routes) +
                             2 * Arena::bytes_for<int32_t>(spec.n_experts);
-  return grouping + Arena::bytes_for<float>(n_routes * shape.d_expert) +
-         linear_scratch_bytes(n_rows, shape.d_model) +
-         linear_scratch_bytes(n_routes, shape.d_expert);
+  return grouping + 2 * Arena::bytes_for<float>(n_routes * shape.d_expert) +
+         linear_scratch_bytes(limits.n_rows, shape.d_model, limits.n_threads) +
+         linear_scratch_bytes(n_routes, shape.d_expert, limits.n_threads);
 }
 
 uint64_t attention_scratch_bytes(const StepLimits& limits, int64_t d_k, int64_t d_v) {

@@ -138,14 +138,15 @@ uint64_t Decoder::moe_scratch_bytes(const MoeBlock& block, const StepLimits& lim
   if (block.shared) {
     shared = Arena::bytes_for<float>(limits.n_rows * card_.d_model) +
              ft::scratch_bytes(*block.shared, limits) + Arena::bytes_for<float>(limits.n_rows) +
-             linear_scratch_bytes(limits.n_rows, card_.d_model);
+             linear_scratch_bytes(limits.n_rows, card_.d_model, limits.n_threads);
   }
   return ft::scratch_bytes(block.experts, *bank_, limits) + shared;
 }
 
 uint64_t Decoder::scratch_bytes(const StepLimits& limits) const {
   const uint64_t rows = Arena::bytes_for<float>(limits.n_rows * card_.d_model);
-  uint64_t largest = rows + linear_scratch_bytes(limits.n_rows, card_.d_model);  // the head
+  uint64_t largest =
+      rows + linear_scratch_bytes(limits.n_rows, card_.d_model, limits.n_threads);  // the head
   for (const DecoderLayer& layer : parts_.layers) {
     const uint64_t attention =
         std::visit([&](const auto& a) { return ft::scratch_bytes(a, limits); }, layer.attention);

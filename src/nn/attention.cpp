@@ -59,8 +59,8 @@ uint64_t scratch_bytes(const GqaLayer& layer, const StepLimits& limits) {
   const int64_t d = layer.spec.d_head;
   const uint64_t rows = Arena::bytes_for<float>(limits.n_rows * layer.q.rows) +
                         2 * Arena::bytes_for<float>(limits.n_rows * layer.k.rows);
-  return rows + std::max({linear_scratch_bytes(limits.n_rows, layer.q.cols),
-                          linear_scratch_bytes(limits.n_rows, layer.o.cols),
+  return rows + std::max({linear_scratch_bytes(limits.n_rows, layer.q.cols, limits.n_threads),
+                          linear_scratch_bytes(limits.n_rows, layer.o.cols, limits.n_threads),
                           attention_scratch_bytes(limits, d, d)});
 }
 

@@ -72,7 +72,10 @@ TEST_P(Scratch, NoStepTakesMoreThanIsPlanned) {
       const int64_t first = placement.n_context - placement.n_prefill_rows;
       runner.step(tokens, first, pages, LogitRows::kAll);  // aborts if the arena is too small
       EXPECT_LE(runner.arena().peak(), placement.scratch_bytes);
-      EXPECT_GE(runner.arena().peak() * 20, placement.scratch_bytes) << "the bound is far off";
+      // Rows are counted as padded to the longest segment of any format, which these models' are not.
+      constexpr size_t kPadding = 128 << 10;
+      EXPECT_GE(runner.arena().peak() * 20 + kPadding, placement.scratch_bytes)
+          << "the bound is far off";
     }
   }
 }

@@ -94,8 +94,8 @@ struct RandomMatrix {
     view.row_bytes = row_bytes_of(format, cols) + 5;
     view.scale_row_bytes = blocks_of(format, cols) * scale_bytes_of(format) + 3;
     view.factor = format == kIdOf<Nvfp4> ? 0.03125f * 1.3f : 1.0f;
-    codes.resize(static_cast<size_t>(rows * view.row_bytes) + 256);
-    scales.resize(static_cast<size_t>(scale_rows_of(format, rows) * view.scale_row_bytes) + 256);
+    codes.resize(static_cast<size_t>(rows * view.row_bytes) + 512);
+    scales.resize(static_cast<size_t>(scale_rows_of(format, rows) * view.scale_row_bytes) + 512);
     visit_format(format, [&](auto f) {
       using F = decltype(f);
       for (int64_t n = 0; n < rows; ++n)
@@ -153,7 +153,7 @@ inline double meant(const WeightView& w, int64_t n, int64_t k) {
 
 /// The records of n experts, legal and random.
 inline std::vector<uint8_t> random_records(Random& random, const ExpertLayout& layout, int64_t n) {
-  std::vector<uint8_t> records(static_cast<size_t>(n) * layout.record_bytes() + 256);
+  std::vector<uint8_t> records(static_cast<size_t>(n) * layout.record_bytes() + 512);
   for (int64_t e = 0; e < n; ++e) {
     uint8_t* record = records.data() + static_cast<uint64_t>(e) * layout.record_bytes();
     for (const ExpertMatrix m : {ExpertMatrix::kGate, ExpertMatrix::kUp, ExpertMatrix::kDown}) {

@@ -1,16 +1,16 @@
 // One row of weights times several packed rows of activations: the arithmetic of every format, in
-// one place. A segment is 32 chunks, one for each partial sum. Values behind the end of a row take
-// no part, not even as zeros: adding 0 * 0 would turn a partial of -0 into +0.
+// one place. This is the specification; dot_float.inl and dot_int8.inl do the same in vectors. A
+// segment is 32 chunks, one for each partial sum. Values behind the end of a row take no part, not
+// even as zeros: adding 0 * 0 would turn a partial of -0 into +0.
 
-constexpr int kRowTile = 16;  // activation rows that share one decoded segment
-
-/// The packed rows of one tile: ids[0 .. count), or 0, 1, ... where ids is nullptr. At most
-/// kRowTile.
+/// Rows of weights and of activations that are multiplied in one go.
 struct Tile {
-  const int32_t* ids = nullptr;
-  int count = 0;
-
-  FT_INLINE int64_t row(int m) const { return ids == nullptr ? m : ids[m]; }
+  const WeightView& w;
+  int64_t n = 0;  // the first row of weights
+  int n_weights = 0;
+  const uint8_t* const* rows = nullptr;  // [n_rows], packed
+  int n_rows = 0;
+  const uint8_t* decoded = nullptr;  // the rows of weights, where decode() has been called
 };
 
 /// How many of the 32 chunks of a segment have a value (or block) at position j, with `left` values
@@ -25,46 +25,13 @@ FT_INLINE const uint8_t* scale_row(const WeightView& w, int64_t n) {
   return w.scales + (w.first_row + n) / F::kScaleRows * w.scale_row_bytes;
 }
 
-/// int8 partner: each block's products are summed exactly, then one fused multiply-add with both
-/// scales.
 template <typename F>
-FT_INLINE void dot_segment_int8(const WeightView& w, int64_t n, int64_t segment, const Packed& x,
-                                const Tile& tile, float (*partial)[kPartials]) {
-  constexpr int kSegment = F::kChunkValues * kPartials;
-  constexpr int kBlocks = F::kChunkValues / F::kBlock;  // blocks of a chunk
-  const int64_t left = w.cols - segment * kSegment;
-  const uint8_t* codes = w.codes + n * w.row_bytes + segment * kPartials * kChunkBytes;
-  const uint8_t* scales = scale_row<F>(w, n);
-  const int64_t first_block = segment * kPartials * kBlocks;
-  const int n_blocks = static_cast<int>((left < kSegment ? left : kSegment) / F::kBlock);
-  alignas(64) int8_t values[kSegment];
-  for (int b = 0; b < n_blocks; ++b)
-    F::unpack(codes + b * F::kBlock * F::kBits / 8, values + b * F::kBlock);
-  for (int b = 0; b < kBlocks; ++b) {
-    const int n_lanes = lanes_with(left, b * F::kBlock, F::kChunkValues);
-    float weight_scales[kPartials];
-    for (int l = 0; l < n_lanes; ++l)
-      weight_scales[l] = F::scale(scales, first_block + l * kBlocks + b);
-    for (int m = 0; m < tile.count; ++m) {
-      const int64_t row = tile.row(m);
-      const int8_t* quants = x.quants + row * x.quant_stride + segment * kSegment + b * F::kBlock;
-      const float* x_scales = x.scales + row * x.scale_stride + first_block + b;
-      for (int l = 0; l < n_lanes; ++l) {
-        int32_t sum = 0;
-        for (int i = 0; i < F::kBlock; ++i) {
-          sum += values[(l * kBlocks + b) * F::kBlock + i] * quants[l * F::kChunkValues + i];
-        }
-        partial[m][l] =
-            fma32(weight_scales[l] * x_scales[l * kBlocks], static_cast<float>(sum), partial[m][l]);
-      }
-    }
-  }
-}
+constexpr int kSegmentOf = F::kChunkValues* kPartials;
 
 /// Decodes a segment to [j][32], dequantised where kExact.
 template <typename F, bool kExact>
 FT_INLINE void decode_segment(const WeightView& w, int64_t n, int64_t segment, float* values) {
-  constexpr int kSegment = F::kChunkValues * kPartials;
+  constexpr int kSegment = kSegmentOf<F>;
   const int64_t left = w.cols - segment * kSegment;
   const uint8_t* codes = w.codes + n * w.row_bytes + segment * kPartials * kChunkBytes;
   const uint8_t* scales = scale_row<F>(w, n);
@@ -82,78 +49,144 @@ FT_INLINE void decode_segment(const WeightView& w, int64_t n, int64_t segment, f
   }
 }
 
-/// float partner: a fused multiply-add for each value. With scales, a chunk is summed from zero and
-/// then added with its scale.
-template <typename F, bool kExact>
-FT_INLINE void dot_segment_float(const WeightView& w, int64_t n, int64_t segment, const Packed& x,
-                                 const Tile& tile, float (*partial)[kPartials]) {
-  constexpr int kSegment = F::kChunkValues * kPartials;
-  constexpr bool kScaled = F::kBlock != 0 && !kExact;
-  const int64_t left = w.cols - segment * kSegment;
-  alignas(64) float values[kSegment];
-  decode_segment<F, kExact>(w, n, segment, values);
-  float scales[kPartials];
-  if constexpr (kScaled) {
-    const int n_lanes = lanes_with(left, 0, F::kChunkValues);
-    for (int l = 0; l < n_lanes; ++l) {
-      scales[l] =
-          F::scale(scale_row<F>(w, n), (segment * kSegment + l * F::kChunkValues) / F::kBlock);
-    }
+/// The part that all plain dots share: partial sums over segments, folded at the end.
+template <typename Segment>
+FT_INLINE void sum_segments(const Tile& tile, int segment_values, float factor, float* sums,
+                            Segment add_segment) {
+  alignas(64) float partial[16][kPartials];
+  for (int m = 0; m < tile.n_rows; ++m) {
+    for (int l = 0; l < kPartials; ++l) partial[m][l] = 0;
   }
-  for (int m = 0; m < tile.count; ++m) {
-    const int64_t row = tile.row(m);
-    const float* a = x.values + row * x.value_stride + segment * kSegment;
-    float chunk_sums[kPartials] = {};
-    float* sums = kScaled ? chunk_sums : partial[m];
-    if (left >= kSegment) {
+  for (int64_t s = 0; s * segment_values < tile.w.cols; ++s) add_segment(s, partial);
+  for (int m = 0; m < tile.n_rows; ++m) sums[m] = fold32(partial[m]) * factor;
+}
+
+/// float partner: a fused multiply-add for each value. With scales, a chunk is summed from zero and
+/// then added with its scale. A packed row holds, for each segment, value j of all 32 chunks side by
+/// side: [segment][j][32], zeros behind the end.
+template <typename F, bool kExact>
+struct PlainFloatDot {
+  static constexpr int kTile = 16;
+  static constexpr int kWeights = 1;
+  static constexpr int kFewestDecoded = kTile + 1;
+  static constexpr int kSegment = kSegmentOf<F>;
+  static constexpr bool kScaled = F::kBlock != 0 && !kExact;
+
+  static FT_INLINE int64_t packed_bytes(int64_t cols) {
+    return (cols + kSegment - 1) / kSegment * kSegment * static_cast<int64_t>(sizeof(float));
+  }
+  static FT_INLINE int64_t decoded_bytes(int64_t) { return 0; }
+  static FT_INLINE void decode(const Tile&, uint8_t*) {}
+
+  static FT_INLINE void pack(const float* x, int64_t cols, uint8_t* to) {
+    auto* values = reinterpret_cast<float*>(to);
+    for (int64_t s = 0; s * kSegment < cols; ++s) {
       for (int j = 0; j < F::kChunkValues; ++j) {
         for (int l = 0; l < kPartials; ++l) {
-          sums[l] = fma32(values[j * kPartials + l], a[j * kPartials + l], sums[l]);
+          const int64_t k = s * kSegment + l * F::kChunkValues + j;
+          values[s * kSegment + j * kPartials + l] = k < cols ? x[k] : 0.0f;
         }
       }
-    } else {
+    }
+  }
+
+  static FT_INLINE void multiply(const Tile& tile, float (*sums)[kTile]) {
+    const float factor = kExact ? 1.0f : F::kRowFactor * tile.w.factor;
+    sum_segments(tile, kSegment, factor, sums[0],
+                 [&](int64_t s, float(*partial)[kPartials]) { add_segment(tile, s, partial); });
+  }
+
+  static FT_INLINE void add_segment(const Tile& tile, int64_t segment,
+                                    float (*partial)[kPartials]) {
+    const int64_t left = tile.w.cols - segment * kSegment;
+    alignas(64) float values[kSegment];
+    decode_segment<F, kExact>(tile.w, tile.n, segment, values);
+    for (int m = 0; m < tile.n_rows; ++m) {
+      const float* a = reinterpret_cast<const float*>(tile.rows[m]) + segment * kSegment;
+      float chunk_sums[kPartials] = {};
+      float* sums = kScaled ? chunk_sums : partial[m];
       for (int j = 0; j < F::kChunkValues; ++j) {
         const int n_lanes = lanes_with(left, j, F::kChunkValues);
         for (int l = 0; l < n_lanes; ++l)
           sums[l] = fma32(values[j * kPartials + l], a[j * kPartials + l], sums[l]);
       }
-    }
-    if constexpr (kScaled) {
-      const int n_lanes = lanes_with(left, 0, F::kChunkValues);
-      for (int l = 0; l < n_lanes; ++l)
-        partial[m][l] = fma32(scales[l], chunk_sums[l], partial[m][l]);
+      if constexpr (kScaled) {
+        const uint8_t* scales = scale_row<F>(tile.w, tile.n);
+        const int n_lanes = lanes_with(left, 0, F::kChunkValues);
+        for (int l = 0; l < n_lanes; ++l) {
+          const float scale =
+              F::scale(scales, (segment * kSegment + l * F::kChunkValues) / F::kBlock);
+          partial[m][l] = fma32(scale, chunk_sums[l], partial[m][l]);
+        }
+      }
     }
   }
-}
+};
 
-/// sums[m] = sum_k w[n, k] x[tile.row(m), k].
+/// int8 partner: each block's products are summed exactly, then one fused multiply-add with both
+/// scales. A packed row holds the quants of all blocks, even positions of a block before odd ones as
+/// the format unpacks its codes, then a float32 scale for each block.
+template <typename F>
+struct PlainInt8Dot {
+  static constexpr int kTile = 16;
+  static constexpr int kWeights = 1;
+  static constexpr int kFewestDecoded = kTile + 1;
+  static constexpr int kSegment = kSegmentOf<F>;
+  static constexpr int kBlocks = F::kChunkValues / F::kBlock;  // of a chunk
+
+  /// Formats with this partner have whole blocks only: cols is a multiple of kBlock.
+  static FT_INLINE int64_t packed_bytes(int64_t cols) {
+    return cols + cols / F::kBlock * static_cast<int64_t>(sizeof(float));
+  }
+  static FT_INLINE int64_t decoded_bytes(int64_t) { return 0; }
+  static FT_INLINE void decode(const Tile&, uint8_t*) {}
+
+  static FT_INLINE void pack(const float* x, int64_t cols, uint8_t* to) {
+    auto* quants = reinterpret_cast<int8_t*>(to);
+    auto* scales = reinterpret_cast<float*>(to + cols);
+    for (int64_t b = 0; b < cols / F::kBlock; ++b) {
+      int8_t block[F::kBlock];
+      quantise_block<F::kBlock>(x + b * F::kBlock, block, scales + b);
+      for (int i = 0; i < F::kBlock; ++i)
+        quants[b * F::kBlock + i % 2 * (F::kBlock / 2) + i / 2] = block[i];
+    }
+  }
+
+  static FT_INLINE void multiply(const Tile& tile, float (*sums)[kTile]) {
+    sum_segments(tile, kSegment, F::kRowFactor * tile.w.factor, sums[0],
+                 [&](int64_t s, float(*partial)[kPartials]) { add_segment(tile, s, partial); });
+  }
+
+  static FT_INLINE void add_segment(const Tile& tile, int64_t segment,
+                                    float (*partial)[kPartials]) {
+    const WeightView& w = tile.w;
+    const int64_t left = w.cols - segment * kSegment;
+    const uint8_t* codes = w.codes + tile.n * w.row_bytes + segment * kPartials * kChunkBytes;
+    const uint8_t* scales = scale_row<F>(w, tile.n);
+    const int64_t first_block = segment * kPartials * kBlocks;
+    const int n_blocks = static_cast<int>((left < kSegment ? left : kSegment) / F::kBlock);
+    alignas(64) int8_t values[kSegment];
+    for (int b = 0; b < n_blocks; ++b)
+      F::unpack(codes + b * F::kBlock * F::kBits / 8, values + b * F::kBlock);
+    for (int b = 0; b < kBlocks; ++b) {
+      const int n_lanes = lanes_with(left, b * F::kBlock, F::kChunkValues);
+      for (int m = 0; m < tile.n_rows; ++m) {
+        const auto* quants = reinterpret_cast<const int8_t*>(tile.rows[m]) + segment * kSegment;
+        const uint8_t* x_scales = tile.rows[m] + w.cols;
+        for (int l = 0; l < n_lanes; ++l) {
+          const int64_t block = l * kBlocks + b;
+          int32_t sum = 0;
+          for (int i = 0; i < F::kBlock; ++i)
+            sum += values[block * F::kBlock + i] * quants[block * F::kBlock + i];
+          const float scale = F::scale(scales, first_block + block) *
+                              load<float>(x_scales + 4 * (first_block + block));
+          partial[m][l] = fma32(scale, static_cast<float>(sum), partial[m][l]);
+        }
+      }
+    }
+  }
+};
+
 template <typename F, bool kExact>
-FT_INLINE void dot_rows(const WeightView& w, int64_t n, const Packed& x, const Tile& tile,
-                        float* sums) {
-  constexpr int kSegment = F::kChunkValues * kPartials;
-  alignas(64) float partial[kRowTile][kPartials];
-  for (int m = 0; m < tile.count; ++m) {
-    for (int l = 0; l < kPartials; ++l) partial[m][l] = 0;
-  }
-  for (int64_t s = 0; s * kSegment < w.cols; ++s) {
-    if constexpr (F::kPartner == Partner::kInt8 && !kExact) {
-      dot_segment_int8<F>(w, n, s, x, tile, partial);
-    } else {
-      dot_segment_float<F, kExact>(w, n, s, x, tile, partial);
-    }
-  }
-  const float factor = kExact ? 1.0f : F::kRowFactor * w.factor;
-  for (int m = 0; m < tile.count; ++m) sums[m] = fold32(partial[m]) * factor;
-}
-
-/// Rows [first, ...) of a packed batch as a batch of its own.
-FT_INLINE Packed packed_from(const Packed& x, int64_t first) {
-  Packed rest = x;
-  if (x.quants != nullptr) {
-    rest.quants += first * x.quant_stride;
-    rest.scales += first * x.scale_stride;
-  } else {
-    rest.values += first * x.value_stride;
-  }
-  return rest;
-}
+using PlainDot = std::conditional_t<F::kPartner == Partner::kInt8 && !kExact, PlainInt8Dot<F>,
+                                    PlainFloatDot<F, kExact>>;

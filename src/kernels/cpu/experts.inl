@@ -39,82 +39,92 @@ FT_INLINE Grouping group_routes(Lane& lane, const ExpertsArgs& args) {
   return g;
 }
 
-/// hidden[at, n] = activation(gate row n, up row n) for all routes of one expert.
-template <typename F, bool kExact>
-FT_INLINE void gate_up_row(const ExpertsArgs& args, const Grouping& g, const Packed& x,
-                           int32_t expert, int64_t n, const TensorView& hidden) {
+/// hidden[at, n] = activation(gate row n, up row n) for rows [n.begin, n.end) and all routes of one
+/// expert. `up`: shaped as hidden.
+template <typename D>
+FT_INLINE void gate_up_rows(const ExpertsArgs& args, const Grouping& g, const Packed& x,
+                            int32_t expert, const WeightRows& n, const TensorView& hidden,
+                            const TensorView& up, uint8_t* scratch) {
   const ExpertLayout& layout = *args.layout;
   const uint8_t* record = args.records + static_cast<uint64_t>(expert) * layout.record_bytes();
-  const WeightView gate = layout.matrix(record, ExpertMatrix::kGate);
-  const WeightView up = layout.matrix(record, ExpertMatrix::kUp);
-  const float* gate_bias = layout.bias(record, ExpertMatrix::kGate);
-  const float* up_bias = layout.bias(record, ExpertMatrix::kUp);
-  const int32_t end = g.offsets[expert + 1];
-  float gates[kRowTile];
-  float ups[kRowTile];
-  for (int32_t at = g.offsets[expert]; at < end; at += kRowTile) {
-    const int count = end - at < kRowTile ? end - at : kRowTile;
-    dot_rows<F, kExact>(gate, n, x, {g.rows + at, count}, gates);
-    dot_rows<F, kExact>(up, n, x, {g.rows + at, count}, ups);
-    for (int i = 0; i < count; ++i) {
-      const float a = gate_bias == nullptr ? gates[i] : gates[i] + gate_bias[n];
-      const float b = up_bias == nullptr ? ups[i] : ups[i] + up_bias[n];
-      hidden.row(at + i)[n] = gate32(args.gate, a, b);
-    }
+  const int32_t first = g.offsets[expert];
+  const int64_t n_rows = g.offsets[expert + 1] - first;
+  for (const ExpertMatrix matrix : {ExpertMatrix::kGate, ExpertMatrix::kUp}) {
+    const TensorView& y = matrix == ExpertMatrix::kGate ? hidden : up;
+    const Product product = {.w = layout.matrix(record, matrix),
+                             .x = x,
+                             .n_rows = n_rows,
+                             .x_rows = g.rows + first,
+                             .y = y.slice(first, n_rows),
+                             .bias = layout.bias(record, matrix)};
+    multiply_rows<D>(product, n, scratch);
+  }
+  for (int64_t m = first; m < first + n_rows; ++m) {
+    gate_values(args.gate, hidden.row(m) + n.begin, up.row(m) + n.begin, n.end - n.begin);
   }
 }
 
-template <typename F, bool kExact>
-FT_INLINE void down_row(const ExpertsArgs& args, const Grouping& g, const Packed& hidden,
-                        int32_t expert, int64_t n) {
+template <typename D>
+FT_INLINE void down_rows(const ExpertsArgs& args, const Grouping& g, const Packed& hidden,
+                         int32_t expert, const WeightRows& n, uint8_t* scratch) {
   const ExpertLayout& layout = *args.layout;
   const uint8_t* record = args.records + static_cast<uint64_t>(expert) * layout.record_bytes();
-  const WeightView down = layout.matrix(record, ExpertMatrix::kDown);
-  const float* bias = layout.bias(record, ExpertMatrix::kDown);
-  const int32_t end = g.offsets[expert + 1];
-  float sums[kRowTile];
-  for (int32_t at = g.offsets[expert]; at < end; at += kRowTile) {
-    const int count = end - at < kRowTile ? end - at : kRowTile;
-    dot_rows<F, kExact>(down, n, packed_from(hidden, at), {.count = count}, sums);
-    for (int i = 0; i < count; ++i) {
-      args.results.row(g.routes[at + i])[n] = bias == nullptr ? sums[i] : sums[i] + bias[n];
+  const int32_t first = g.offsets[expert];
+  const Product product = {.w = layout.matrix(record, ExpertMatrix::kDown),
+                           .x = hidden.from(first),
+                           .n_rows = g.offsets[expert + 1] - first,
+                           .y = args.results,
+                           .y_rows = g.routes + first,
+                           .bias = layout.bias(record, ExpertMatrix::kDown)};
+  multiply_rows<D>(product, n, scratch);
+}
+
+/// Calls piece(expert, rows, member) for the rows [0, n_rows) of each active expert's matrix.
+template <typename Piece>
+FT_INLINE void for_rows_of_experts(Lane& lane, const Grouping& g, int64_t n_rows, int64_t row_bytes,
+                                   Piece piece) {
+  const int64_t grain = grain_of(*lane.team, g.n_active_experts * n_rows, row_bytes);
+  const int64_t n_pieces = (n_rows + grain - 1) / grain;  // of one expert
+  lane.team->run(g.n_active_experts * n_pieces, 1, [&](int64_t begin, int64_t end, int member) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % n_pieces * grain;
+      const WeightRows rows = {first, n_rows - first < grain ? n_rows : first + grain};
+      piece(g.active[i / n_pieces], rows, member);
     }
-  }
+  });
 }
 
 template <bool kExact>
 void experts(Lane& lane, const ExpertsArgs& args) {
-  constexpr int64_t kGrain = 16;  // rows of weights in a piece of work
   const Arena::Scope scope(*lane.arena);
   const Grouping g = group_routes(lane, args);
   if (g.n_routes == 0) return;
   const ExpertShape& shape = args.layout->shape();
-  TensorView hidden = {.data = lane.arena->alloc<float>(g.n_routes * shape.d_expert),
-                       .rows = g.n_routes,
-                       .cols = shape.d_expert,
-                       .stride = shape.d_expert};
+  const TensorView hidden = scratch(lane, g.n_routes, shape.d_expert);
+  const TensorView up = scratch(lane, g.n_routes, shape.d_expert);
   visit_format(shape.format, [&](auto format) {
-    using F = decltype(format);
-    const Packed x = pack_rows<F, kExact>(lane, args.x, shape.d_model, 1, 0);
-    lane.team->run(g.n_active_experts * shape.d_expert, kGrain,
-                   [&](int64_t begin, int64_t end, int) {
-                     for (int64_t i = begin; i < end; ++i) {
-                       gate_up_row<F, kExact>(args, g, x, g.active[i / shape.d_expert],
-                                              i % shape.d_expert, hidden);
-                     }
-                   });
-    const Packed h = pack_rows<F, kExact>(lane, hidden, shape.d_expert, 1, 0);
-    lane.team->run(
-        g.n_active_experts * shape.d_model, kGrain, [&](int64_t begin, int64_t end, int) {
-          for (int64_t i = begin; i < end; ++i) {
-            down_row<F, kExact>(args, g, h, g.active[i / shape.d_model], i % shape.d_model);
-          }
-        });
+    using D = Dot<decltype(format), kExact>;
+    const int64_t gate_up_bytes = D::decoded_bytes(shape.d_model);
+    const int64_t down_bytes = D::decoded_bytes(shape.d_expert);
+    const int64_t larger = gate_up_bytes > down_bytes ? gate_up_bytes : down_bytes;
+    const int64_t decoded_bytes = args.x.rows > 1 ? larger : 0;  // an expert has a row at most
+    uint8_t* decoded = lane.arena->alloc<uint8_t>(decoded_bytes * lane.team->n_threads());
+    const Packed x = pack_rows<D>(lane, args.x, shape.d_model, 1, 0);
+    for_rows_of_experts(lane, g, shape.d_expert, row_bytes_of(shape.format, shape.d_model),
+                        [&](int32_t expert, const WeightRows& rows, int member) {
+                          gate_up_rows<D>(args, g, x, expert, rows, hidden, up,
+                                          decoded + member * decoded_bytes);
+                        });
+    const Packed h = pack_rows<D>(lane, hidden, shape.d_expert, 1, 0);
+    for_rows_of_experts(lane, g, shape.d_model, row_bytes_of(shape.format, shape.d_expert),
+                        [&](int32_t expert, const WeightRows& rows, int member) {
+                          down_rows<D>(args, g, h, expert, rows, decoded + member * decoded_bytes);
+                        });
   });
 }
 
 void combine(Lane& lane, const CombineArgs& args) {
-  lane.team->run(args.y.rows, 1, [&](int64_t begin, int64_t end, int) {
+  lane.team->run(args.y.rows, 4, [&](int64_t begin, int64_t end, int) {
     for (int64_t r = begin; r < end; ++r) {
       float* y = args.y.row(r);
       for (int64_t i = 0; i < args.n_active; ++i) {

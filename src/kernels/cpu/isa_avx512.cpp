@@ -1,10 +1,18 @@
 // The kernels for one instruction set: generic sources, compiled with this set's flags
 // (cmake/isa.cmake).
+#include <immintrin.h>
+
 #include "kernels/cpu/generic.h"
 
 namespace ft::cpu_avx512 {
 namespace {
+constexpr bool kHasVnni = false;
+// clang-format off
+#include "kernels/cpu/specification.inl"
+#include "kernels/cpu/vector_avx512.inl"
+#include "kernels/cpu/dot_vector.inl"
 #include "kernels/cpu/all.inl"
+// clang-format on
 }  // namespace
 
 const Ops& ops(bool exact) {

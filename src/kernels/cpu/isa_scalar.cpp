@@ -4,6 +4,11 @@
 
 namespace ft::cpu_scalar {
 namespace {
+#include "kernels/cpu/specification.inl"
+
+template <typename F, bool kExact>
+using Dot = PlainDot<F, kExact>;
+
 #include "kernels/cpu/all.inl"
 }  // namespace
 

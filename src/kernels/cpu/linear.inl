@@ -4,22 +4,19 @@ template <bool kExact>
 void linear(Lane& lane, const LinearArgs& args) {
   const Arena::Scope scope(*lane.arena);
   visit_format(args.w.format, [&](auto format) {
-    using F = decltype(format);
-    const Packed packed = pack_rows<F, kExact>(lane, args.x, args.w.cols, 1, 0);
-    lane.team->run(args.w.rows, 16, [&](int64_t begin, int64_t end, int) {
-      float sums[kRowTile];
-      for (int64_t n = begin; n < end; ++n) {
-        for (int64_t m = 0; m < args.x.rows; m += kRowTile) {
-          const int count =
-              static_cast<int>(args.x.rows - m < kRowTile ? args.x.rows - m : kRowTile);
-          dot_rows<F, kExact>(args.w, n, packed_from(packed, m), {.count = count}, sums);
-          for (int i = 0; i < count; ++i) {
-            const float sum = args.bias == nullptr ? sums[i] : sums[i] + args.bias[n];
-            float& y = args.y.row(m + i)[n];
-            y = args.accumulate ? y + sum : sum;
-          }
-        }
-      }
+    using D = Dot<decltype(format), kExact>;
+    const Packed packed = pack_rows<D>(lane, args.x, args.w.cols, 1, 0);
+    const int64_t decoded_bytes = args.x.rows > 1 ? D::decoded_bytes(args.w.cols) : 0;
+    uint8_t* decoded = lane.arena->alloc<uint8_t>(decoded_bytes * lane.team->n_threads());
+    const int64_t grain = grain_of(*lane.team, args.w.rows, args.w.row_bytes);
+    const Product product = {.w = args.w,
+                             .x = packed,
+                             .n_rows = args.x.rows,
+                             .y = args.y,
+                             .bias = args.bias,
+                             .accumulate = args.accumulate};
+    lane.team->run(args.w.rows, grain, [&](int64_t begin, int64_t end, int member) {
+      multiply_rows<D>(product, {begin, end}, decoded + member * decoded_bytes);
     });
   });
 }
@@ -27,7 +24,7 @@ void linear(Lane& lane, const LinearArgs& args) {
 /// y[c] = sum_n x[n] w[n, c], n ascending, for one head and one row of activations.
 template <typename F>
 FT_INLINE void transposed_row(const WeightView& w, const float* x, float* y) {
-  constexpr int kSegment = F::kChunkValues * kPartials;
+  constexpr int kSegment = kSegmentOf<F>;
   alignas(64) float values[kSegment];
   for (int64_t c = 0; c < w.cols; ++c) y[c] = 0;
   for (int64_t n = 0; n < w.rows; ++n) {
@@ -48,11 +45,11 @@ void head_linear(Lane& lane, const HeadLinearArgs& args) {
   const Arena::Scope scope(*lane.arena);
   visit_format(args.w.format, [&](auto format) {
     using F = decltype(format);
-    const int64_t n_items = args.x.rows * args.n_heads;
+    using D = Dot<F, kExact>;
     Packed packed;
     if (!args.is_transposed)
-      packed = pack_rows<F, kExact>(lane, args.x, args.w.cols, args.n_heads, args.x_head);
-    lane.team->run(n_items, 1, [&](int64_t begin, int64_t end, int) {
+      packed = pack_rows<D>(lane, args.x, args.w.cols, args.n_heads, args.x_head);
+    lane.team->run(args.x.rows * args.n_heads, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t r = i / args.n_heads;
         const int64_t h = i % args.n_heads;
@@ -61,9 +58,11 @@ void head_linear(Lane& lane, const HeadLinearArgs& args) {
         if (args.is_transposed) {
           transposed_row<F>(w, args.x.row(r) + h * args.x_head, y);
         } else {
-          for (int64_t n = 0; n < args.count; ++n) {
-            dot_rows<F, kExact>(w, n, packed_from(packed, i), {.count = 1}, y + n);
-          }
+          const Product product = {.w = w,
+                                   .x = packed.from(i),
+                                   .n_rows = 1,
+                                   .y = {.data = y, .rows = 1, .cols = args.count}};
+          multiply_rows<D>(product, {0, args.count}, nullptr);
         }
       }
     });

@@ -41,6 +41,15 @@ FT_INLINE float gate32(const GateSpec& spec, float gate, float up) {
   return g * sigmoid32(spec.alpha * g) * (u + 1.0f);
 }
 
+/// gate[i] = gate32(gate[i], up[i])
+FT_INLINE void gate_values(const GateSpec& spec, float* gate, const float* up, int64_t n) {
+  if (spec.activation == Activation::kSilu) {
+    for (int64_t i = 0; i < n; ++i) gate[i] = silu32(gate[i]) * up[i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) gate[i] = gate32(spec, gate[i], up[i]);
+  }
+}
+
 /// The 32 partial sums folded by a fixed tree; destroys them.
 FT_INLINE float fold32(float* partial) {
   for (int half = kPartials / 2; half > 0; half /= 2) {

@@ -1,18 +1,12 @@
-// Activations as the kernels of a format read them. Packed once for an operation, read for every
-// row of weights.
-//   int8 partner:   quants [n_blocks * kBlock], even positions of a block before odd ones, as the
-//                   format unpacks its codes; one float32 scale a block, 0 for a block of zeros or
-//                   tiny values
-//   float partner:  for each segment of 32 chunks, value j of all 32 chunks side by side:
-//                   [segment][j][32], zeros behind the end
+// Activations as the kernels of a format read them: packed once for an operation, read for every
+// row of weights. How a packed row looks is a matter between pack() and multiply() of one Dot.
 
 struct Packed {
-  const int8_t* quants = nullptr;
-  const float* scales = nullptr;
-  const float* values = nullptr;
-  int64_t quant_stride = 0;  // of one row
-  int64_t scale_stride = 0;
-  int64_t value_stride = 0;
+  const uint8_t* rows = nullptr;
+  int64_t stride = 0;
+
+  FT_INLINE const uint8_t* row(int64_t r) const { return rows + r * stride; }
+  FT_INLINE Packed from(int64_t r) const { return {row(r), stride}; }
 };
 
 /// Largest magnitude to 127, round to nearest even by adding 1.5 * 2^23.
@@ -35,64 +29,22 @@ FT_INLINE void quantise_block(const float* x, int8_t* quants, float* scale) {
   *scale = d;
   for (int i = 0; i < kBlock; ++i) {
     const float shifted = fma32(x[i], inverse, 12582912.0f);
-    quants[i % 2 * (kBlock / 2) + i / 2] =
-        static_cast<int8_t>(std::bit_cast<int32_t>(shifted) - 0x4B400000);
-  }
-}
-
-/// Formats with this partner have whole blocks only: cols is a multiple of kBlock.
-template <typename F>
-FT_INLINE void pack_row_int8(const float* x, int64_t cols, int8_t* quants, float* scales) {
-  for (int64_t b = 0; b * F::kBlock < cols; ++b) {
-    quantise_block<F::kBlock>(x + b * F::kBlock, quants + b * F::kBlock, scales + b);
-  }
-}
-
-template <typename F>
-FT_INLINE void pack_row_float(const float* x, int64_t cols, float* values) {
-  constexpr int kSegment = F::kChunkValues * kPartials;
-  const int64_t n_segments = (cols + kSegment - 1) / kSegment;
-  for (int64_t s = 0; s < n_segments; ++s) {
-    for (int j = 0; j < F::kChunkValues; ++j) {
-      for (int l = 0; l < kPartials; ++l) {
-        const int64_t k = s * kSegment + l * F::kChunkValues + j;
-        values[s * kSegment + j * kPartials + l] = k < cols ? x[k] : 0.0f;
-      }
-    }
+    quants[i] = static_cast<int8_t>(std::bit_cast<int32_t>(shifted) - 0x4B400000);
   }
 }
 
 /// Packs the n_rows * n_pieces rows of `cols` values at x.row(r) + piece * piece_stride, in that
-/// order.
-template <typename F, bool kExact>
+/// order. Little work is not handed out: waking the team would take longer.
+template <typename D>
 FT_INLINE Packed pack_rows(Lane& lane, const TensorView& x, int64_t cols, int64_t n_pieces,
                            int64_t piece_stride) {
-  const int64_t n_rows = x.rows * n_pieces;
-  Packed packed;
-  if constexpr (F::kPartner == Partner::kInt8 && !kExact) {
-    packed.scale_stride = cols / F::kBlock;
-    packed.quant_stride = packed.scale_stride * F::kBlock;
-    int8_t* quants = lane.arena->alloc<int8_t>(n_rows * packed.quant_stride);
-    float* scales = lane.arena->alloc<float>(n_rows * packed.scale_stride);
-    packed.quants = quants;
-    packed.scales = scales;
-    lane.team->run(n_rows, 1, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) {
-        pack_row_int8<F>(x.row(i / n_pieces) + i % n_pieces * piece_stride, cols,
-                         quants + i * packed.quant_stride, scales + i * packed.scale_stride);
-      }
-    });
-  } else {
-    constexpr int kSegment = F::kChunkValues * kPartials;
-    packed.value_stride = (cols + kSegment - 1) / kSegment * kSegment;
-    float* values = lane.arena->alloc<float>(n_rows * packed.value_stride);
-    packed.values = values;
-    lane.team->run(n_rows, 1, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) {
-        pack_row_float<F>(x.row(i / n_pieces) + i % n_pieces * piece_stride, cols,
-                          values + i * packed.value_stride);
-      }
-    });
-  }
-  return packed;
+  constexpr int64_t kGrainValues = 8192;
+  const int64_t stride = D::packed_bytes(cols);
+  uint8_t* rows = lane.arena->alloc<uint8_t>(x.rows * n_pieces * stride);
+  lane.team->run(x.rows * n_pieces, kGrainValues / cols + 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      D::pack(x.row(i / n_pieces) + i % n_pieces * piece_stride, cols, rows + i * stride);
+    }
+  });
+  return {rows, stride};
 }

@@ -37,9 +37,7 @@ void rope(Lane& lane, const RopeArgs& args) {
 void gate(Lane& lane, const GateArgs& args) {
   lane.team->run(args.gate.rows, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t r = begin; r < end; ++r) {
-      float* a = args.gate.row(r);
-      const float* b = args.up.row(r);
-      for (int64_t c = 0; c < args.gate.cols; ++c) a[c] = gate32(args.spec, a[c], b[c]);
+      gate_values(args.spec, args.gate.row(r), args.up.row(r), args.gate.cols);
     }
   });
 }

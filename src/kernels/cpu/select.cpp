@@ -17,7 +17,13 @@ const Ops& ops(bool exact);
 namespace cpu_avx2 {
 const Ops& ops(bool exact);
 }
+namespace cpu_avx_vnni {
+const Ops& ops(bool exact);
+}
 namespace cpu_avx512 {
+const Ops& ops(bool exact);
+}
+namespace cpu_avx512_vnni {
 const Ops& ops(bool exact);
 }
 
@@ -40,14 +46,26 @@ bool has_avx2() {
          __builtin_cpu_supports("bmi2") && has_f16c();
 }
 
+/// Not among the names of __builtin_cpu_supports: leaf 7, second part, EAX bit 4.
+bool has_avx_vnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) == 1 && (a & 1u << 4) != 0;
+}
+
 bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 
+bool has_avx512_vnni() {
+  return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
+
 // Best first. What is asked for is what cmake/isa.cmake compiles with.
-const std::array<Isa, 3> kIsas = {{
+const std::array<Isa, 5> kIsas = {{
+    {"avx512_vnni", has_avx512_vnni, cpu_avx512_vnni::ops},
     {"avx512", has_avx512, cpu_avx512::ops},
+    {"avx_vnni", has_avx_vnni, cpu_avx_vnni::ops},
     {"avx2", has_avx2, cpu_avx2::ops},
     {"scalar", [] { return true; }, cpu_scalar::ops},
 }};
