@@ -16,9 +16,12 @@ namespace {
       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 
 // Registers 0 to 11 are twelve chains, as many as the deepest pipeline needs.
-#define FT_TWELVE(OP)                                                                             \
-  OP("0") OP("1") OP("2") OP("3") OP("4") OP("5") OP("6") OP("7") OP("8") OP("9") OP("10") OP("1" \
-                                                                                              "1")
+#define FT_TWELVE(OP)                                                      \
+  OP("0")                                                                  \
+  OP("1")                                                                  \
+  OP("2") OP("3") OP("4") OP("5") OP("6") OP("7") OP("8") OP("9") OP("10") \
+      OP("1"                                                               \
+         "1")
 #define FT_SIX(OP) OP("0", "6") OP("1", "7") OP("2", "8") OP("3", "9") OP("4", "10") OP("5", "11")
 
 #define FT_LOOP(BODY) \
