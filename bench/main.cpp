@@ -76,6 +76,7 @@ void count(const std::vector<Case>& cases, const Options& o) {
     if (!work.call) continue;
     work.call(rig);  // what happens only once is not counted
     counted_call(work, rig);
+    end_of_counted_call();
     fmt::print("{}\n", c.name);
   }
 }

@@ -109,8 +109,15 @@ Result measure(const Case& c, const Work& work, Rig& rig, const MeasureOptions& 
   return result;
 }
 
+// Without the two lines of assembler nothing would be left of these functions as such: one would end
+// in a jump, the other would be empty.
 [[gnu::noinline]] void counted_call(const Work& work, Rig& rig) {
   work.call(rig);
+  asm volatile("" ::: "memory");
+}
+
+[[gnu::noinline]] void end_of_counted_call() {
+  asm volatile("" ::: "memory");
 }
 
 }  // namespace ft::bench

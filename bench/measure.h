@@ -39,7 +39,9 @@ struct Result {
 
 Result measure(const Case& c, const Work& work, Rig& rig, const MeasureOptions& options);
 
-/// Exactly one call, for tools that count instructions: they look for the name of this function.
+/// Exactly one call, for a tool that counts instructions: it is told to count within the first
+/// function, and to write down what it counted when it sees the second.
 void counted_call(const Work& work, Rig& rig);
+void end_of_counted_call();
 
 }  // namespace ft::bench

@@ -11,38 +11,30 @@
 namespace ft::bench {
 namespace {
 
-#define FT_CLOBBERS                                                                              \
-  "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
-      "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
-
+// clang-format off
 // Registers 0 to 11 are twelve chains, as many as the deepest pipeline needs.
-#define FT_TWELVE(OP)                                                      \
-  OP("0")                                                                  \
-  OP("1")                                                                  \
-  OP("2") OP("3") OP("4") OP("5") OP("6") OP("7") OP("8") OP("9") OP("10") \
-      OP("1"                                                               \
-         "1")
+#define FT_TWELVE(OP) \
+  OP("0") OP("1") OP("2") OP("3") OP("4") OP("5") OP("6") OP("7") OP("8") OP("9") OP("10") OP("11")
 #define FT_SIX(OP) OP("0", "6") OP("1", "7") OP("2", "8") OP("3", "9") OP("4", "10") OP("5", "11")
 
-#define FT_LOOP(BODY) \
-  asm volatile("vzeroall\n1:\n" BODY "dec %0\n\tjnz 1b\n\tvzeroupper\n" : "+r"(n) : : FT_CLOBBERS)
+#define FT_LOOP(BODY)                                                                     \
+  asm volatile("vzeroall\n1:\n" BODY "dec %0\n\tjnz 1b\n\tvzeroupper\n"                  \
+               : "+r"(n)                                                                  \
+               :                                                                          \
+               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",    \
+                 "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
 
 #define FT_FMA_YMM(I) "vfmadd231ps %%ymm12, %%ymm13, %%ymm" I "\n\t"
 #define FT_FMA_ZMM(I) "vfmadd231ps %%zmm12, %%zmm13, %%zmm" I "\n\t"
 #define FT_DOT_YMM(I) "%{vex%} vpdpbusd %%ymm12, %%ymm13, %%ymm" I "\n\t"
 #define FT_DOT_ZMM(I) "vpdpbusd %%zmm12, %%zmm13, %%zmm" I "\n\t"
-#define FT_MADD_YMM(I, T)                 \
-  "vpmaddubsw %%ymm12, %%ymm13, %%ymm" T  \
-  "\n\t"                                  \
-  "vpmaddwd %%ymm14, %%ymm" T ", %%ymm" T \
-  "\n\t"                                  \
-  "vpaddd %%ymm" T ", %%ymm" I ", %%ymm" I "\n\t"
-#define FT_MADD_ZMM(I, T)                 \
-  "vpmaddubsw %%zmm12, %%zmm13, %%zmm" T  \
-  "\n\t"                                  \
-  "vpmaddwd %%zmm14, %%zmm" T ", %%zmm" T \
-  "\n\t"                                  \
-  "vpaddd %%zmm" T ", %%zmm" I ", %%zmm" I "\n\t"
+#define FT_MADD(R, I, T)                                          \
+  "vpmaddubsw %%" R "12, %%" R "13, %%" R T "\n\t"                \
+  "vpmaddwd %%" R "14, %%" R T ", %%" R T "\n\t"                  \
+  "vpaddd %%" R T ", %%" R I ", %%" R I "\n\t"
+#define FT_MADD_YMM(I, T) FT_MADD("ymm", I, T)
+#define FT_MADD_ZMM(I, T) FT_MADD("zmm", I, T)
+// clang-format on
 
 void fma_ymm(int64_t n) {
   FT_LOOP(FT_TWELVE(FT_FMA_YMM));
