@@ -19,6 +19,8 @@
 namespace ft::bench {
 namespace {
 
+constexpr uint64_t kSmallProbe = uint64_t{16} << 20;
+
 struct Options {
   std::string isa = "auto";
   std::vector<int> threads = {0};
@@ -69,7 +71,7 @@ std::vector<Case> chosen_cases(const Options& o) {
 
 /// One line a case, in the order of the calls: the tool that counts has only numbers.
 void count(const std::vector<Case>& cases, const Options& o) {
-  Rig rig(o.isa, 1);
+  Rig rig(o.isa, 1, kSmallProbe);
   Pool pool(uint64_t{64} << 20);
   for (const Case& c : cases) {
     const Work work = c.prepare(rig, pool);
@@ -84,7 +86,8 @@ void count(const std::vector<Case>& cases, const Options& o) {
 void run(const std::vector<Case>& cases, const Options& o, RunInfo info) {
   const Baseline baseline = o.baseline.empty() ? Baseline() : Baseline::read(o.baseline);
   std::vector<std::unique_ptr<Rig>> rigs;
-  for (const int n : o.threads) rigs.push_back(std::make_unique<Rig>(o.isa, n));
+  const uint64_t probe_bytes = o.is_small ? kSmallProbe : ReadProbe::kBytes;
+  for (const int n : o.threads) rigs.push_back(std::make_unique<Rig>(o.isa, n, probe_bytes));
   Rig& widest = **std::max_element(rigs.begin(), rigs.end(), [](const auto& a, const auto& b) {
     return a->team().n_threads() < b->team().n_threads();
   });
@@ -129,7 +132,11 @@ int main(int argc, char** argv) {
   ft::bench::Options options;
   CLI::App app("Kernels and layers of ft against what this machine can read and multiply.");
   ft::bench::add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     ft::bench::run_program(options, fmt::format("{}", fmt::join(argv, argv + argc, " ")));
   } catch (const ft::Error& error) {

@@ -2,6 +2,7 @@
 // read or only multiply.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,7 @@ namespace ft::bench {
 class Rig {
  public:
   /// Errors: kBadInput for a set or a number of threads that is not possible here.
-  Rig(const std::string& isa, int n_threads);
+  Rig(const std::string& isa, int n_threads, uint64_t probe_bytes);
 
   Lane& lane() { return lane_; }
   Team& team() { return team_; }
@@ -33,6 +34,7 @@ class Rig {
   Arena arena_;
   Lane lane_;
   MultiplyPeak peak_;
+  uint64_t probe_bytes_;
   std::unique_ptr<ReadProbe> probe_;
 };
 

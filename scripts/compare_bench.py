@@ -10,10 +10,15 @@ import sys
 
 
 def read(name):
-    """Results by case, threads and instruction set."""
     with open(name, encoding="utf-8") as file:
-        rows = json.load(file)["results"]
-    return {(row["name"], row["threads"], row["isa"]): row for row in rows}
+        return json.load(file)["results"]
+
+
+def by_case(files):
+    """Each file's results by what they are called. Sets of instructions matter where a file has several."""
+    has_sets = any(len({row["isa"] for row in rows}) > 1 for rows in files)
+    return [{f"{row['name']}, {row['threads']} threads" + (f", {row['isa']}" if has_sets else ""): row for row in rows}
+            for rows in files]
 
 
 def ratio(old, new):
@@ -34,9 +39,8 @@ def shown(row, is_share):
     if is_share:
         text = "{:.1f}% ({:.1f} to {:.1f})".format(*(100 * spread[key] for key in ("median", "min", "max")))
     else:
-        text = "{:.4g}".format(spread["median"])
-        if spread["min"] != spread["max"]:
-            text += " ({:.4g} to {:.4g})".format(spread["min"], spread["max"])
+        median, least, most = (f"{x:,.0f}" if x >= 1000 else f"{x:.4g}" for x in map(spread.get, ("median", "min", "max")))
+        text = median if least == most else f"{median} ({least} to {most})"
         text += " " + row["unit"]
     return text
 
@@ -47,7 +51,7 @@ def main():
     parser.add_argument("new")
     parser.add_argument("--limit", type=float, default=0.9, help="the least ratio that is good (0.9)")
     options = parser.parse_args()
-    old, new = read(options.old), read(options.new)
+    old, new = by_case([read(options.old), read(options.new)])
     common = [key for key in new if key in old]
     if not common:
         sys.exit("compare_bench.py: the two have no case in common")
@@ -58,12 +62,11 @@ def main():
         if value < options.limit:
             worse.append(key)
             mark = "  WORSE"
-        name = f"{key[0]}, {key[1]} threads, {key[2]}"
-        print(f"{name:<62} {shown(old[key], is_share):>30} {shown(new[key], is_share):>30} {value:8.3f}{mark}")
+        print(f"{key:<62} {shown(old[key], is_share):>30} {shown(new[key], is_share):>30} {value:8.3f}{mark}")
     for text, rows, others in (("only in the old one", old, new), ("only in the new one", new, old)):
         for key in rows:
             if key not in others:
-                print(f"{text}: {key[0]}, {key[1]} threads, {key[2]}")
+                print(f"{text}: {key}")
     print(f"{len(common)} cases compared, {len(worse)} below {options.limit}")
     sys.exit(1 if worse else 0)
 

@@ -12,11 +12,9 @@
 namespace ft {
 namespace {
 
-constexpr uint64_t kLeastBytes = uint64_t{64} << 20;
-constexpr uint64_t kMostBytes = uint64_t{512} << 20;  // beyond the caches of most processors
-
-size_t slice_bytes_of(const Team& team) {
-  const uint64_t n_bytes = std::clamp(available_memory_bytes() / 4, kLeastBytes, kMostBytes);
+size_t slice_bytes_of(const Team& team, uint64_t most_bytes) {
+  const uint64_t least_bytes = most_bytes / 8;
+  const uint64_t n_bytes = std::clamp(available_memory_bytes() / 4, least_bytes, most_bytes);
   return n_bytes / static_cast<size_t>(team.n_threads()) / 4096 * 4096;
 }
 
@@ -45,9 +43,9 @@ uint64_t sum_of(const std::byte* data, size_t n_bytes) {
 
 }  // namespace
 
-ReadProbe::ReadProbe(Team& team)
+ReadProbe::ReadProbe(Team& team, uint64_t most_bytes)
     : team_(team),
-      slice_bytes_(slice_bytes_of(team)),
+      slice_bytes_(slice_bytes_of(team, most_bytes)),
       pages_(slice_bytes_ * static_cast<size_t>(team.n_threads())) {
   run_on_each_member(team_, [&](int member) {
     std::memset(pages_.data() + static_cast<size_t>(member) * slice_bytes_, member + 1,

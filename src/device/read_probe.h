@@ -12,9 +12,11 @@ class Team;
 
 class ReadProbe {
  public:
-  /// A buffer of 512 MiB, less where memory is short, each member's slice first touched by itself.
-  /// Errors: kOutOfMemory.
-  explicit ReadProbe(Team& team);
+  static constexpr uint64_t kBytes = uint64_t{512} << 20;  // beyond the caches of most processors
+
+  /// A buffer of `most_bytes`, less where memory is short, each member's slice first touched by
+  /// itself. Errors: kOutOfMemory.
+  explicit ReadProbe(Team& team, uint64_t most_bytes = kBytes);
 
   /// GB/s of one pass in which each member sums its own slice.
   double pass_gbps();
