@@ -29,7 +29,7 @@ if [ tests/oracle/package-lock.json -nt tests/oracle/node_modules/.package-lock.
 fi
 
 echo "building the tests in build/$preset with $(nproc) cores" >&2
-./scripts/build.sh "$preset" -DFT_TESTS=ON "${targets[@]}"
+./scripts/build.sh "$preset" -DFT_TESTS=ON -DFT_BENCH=ON "${targets[@]}"
 
 # One at a time under the thread sanitizer: the teams of two programs on the same cores wait for each other.
 jobs=$(nproc)

@@ -3,21 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <string_view>
-#include <thread>
 
 #include "base/cpus.h"
-#include "base/error.h"
 #include "base/system_files.h"
-#include "base/team.h"
-#include "device/buffer.h"
 #include "device/cuda_device.h"
+#include "device/read_probe.h"
 
 namespace ft {
 namespace {
@@ -54,40 +46,6 @@ std::string cpu_name() {
   const size_t colon = std::min(text.find(": ", key), text.size());
   const size_t end = std::min(text.find('\n', key), text.size());
   return colon + 2 <= end ? text.substr(colon + 2, end - colon - 2) : "unknown CPU";
-}
-
-uint64_t load(const std::byte* data) {
-  uint64_t value = 0;
-  std::memcpy(&value, data, sizeof value);
-  return value;
-}
-
-/// Eight independent sums in registers, so that neither an addition nor its result's way through
-/// memory is what is measured. `n_bytes` is a multiple of 64.
-uint64_t sum_of(const std::byte* data, size_t n_bytes) {
-  uint64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
-  for (const std::byte* end = data + n_bytes; data < end; data += 64) {
-    a += load(data);
-    b += load(data + 8);
-    c += load(data + 16);
-    d += load(data + 24);
-    e += load(data + 32);
-    f += load(data + 40);
-    g += load(data + 48);
-    h += load(data + 56);
-  }
-  return a + b + c + d + e + f + g + h;
-}
-
-/// Runs `function(member)` once on every member of the team: nobody leaves before all have come.
-template <typename Function>
-void run_on_each_member(Team& team, Function&& function) {
-  std::atomic<int> n_arrived{0};
-  team.run(team.n_threads(), 1, [&](int64_t, int64_t, int member) {
-    n_arrived.fetch_add(1);
-    while (n_arrived.load() < team.n_threads()) std::this_thread::yield();
-    function(member);
-  });
 }
 
 }  // namespace
@@ -128,28 +86,12 @@ MachineReport describe_machine() {
 }
 
 double measure_read_gbps(Team& team) {
-  constexpr uint64_t kLeastBytes = uint64_t{64} << 20;
-  constexpr uint64_t kMostBytes = uint64_t{512} << 20;  // beyond the caches of most processors
   constexpr int kPasses = 3;
-  const size_t n_members = static_cast<size_t>(team.n_threads());
-  const size_t n_bytes = std::clamp(available_memory_bytes() / 4, kLeastBytes, kMostBytes);
-  const size_t slice_bytes = n_bytes / n_members / 4096 * 4096;
-  Buffer pages(slice_bytes * n_members);
-  const auto slice_of = [&](int member) {
-    return pages.data() + static_cast<size_t>(member) * slice_bytes;
-  };
-  run_on_each_member(team,
-                     [&](int member) { std::memset(slice_of(member), member + 1, slice_bytes); });
-
-  std::atomic<uint64_t> total{0};  // the sums must go somewhere, or the compiler drops the loads
-  std::array<double, kPasses> seconds;
-  for (double& pass : seconds) {
-    const auto begin = std::chrono::steady_clock::now();
-    run_on_each_member(team, [&](int member) { total += sum_of(slice_of(member), slice_bytes); });
-    pass = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return static_cast<double>(slice_bytes * n_members) / seconds[kPasses / 2] / 1e9;
+  ReadProbe probe(team);
+  std::array<double, kPasses> gbps;
+  for (double& pass : gbps) pass = probe.pass_gbps();
+  std::sort(gbps.begin(), gbps.end());
+  return gbps[kPasses / 2];
 }
 
 }  // namespace ft

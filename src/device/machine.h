@@ -28,10 +28,8 @@ struct MemoryFigures {
 };
 MemoryFigures memory_figures_in(const std::string& root);
 
-/// GB/s at which the team reads memory: each member sums its own slice of one buffer, first touched
-/// by itself; median of five passes. The buffer is 1 GiB or 32 MiB a member, whichever is larger,
-/// so that caches do not hold it, and less where memory is short. Takes about 0.3 s. Errors:
-/// kOutOfMemory.
+/// GB/s at which the team reads memory: the median of three passes of a ReadProbe. Takes about 0.3 s.
+/// Errors: kOutOfMemory.
 double measure_read_gbps(Team& team);
 
 }  // namespace ft

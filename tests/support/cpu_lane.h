@@ -27,8 +27,4 @@ struct CpuLane {
   Lane lane;
 };
 
-inline TensorView view_of(std::vector<float>& values, int64_t rows, int64_t cols) {
-  return {.data = values.data(), .rows = rows, .cols = cols, .stride = cols};
-}
-
 }  // namespace ft::test

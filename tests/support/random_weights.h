@@ -40,6 +40,10 @@ inline std::vector<float> random_floats(Random& random, int64_t n, float deviati
   return values;
 }
 
+inline TensorView view_of(std::vector<float>& values, int64_t rows, int64_t cols) {
+  return {.data = values.data(), .rows = rows, .cols = cols, .stride = cols};
+}
+
 /// Writes legal random codes for one row of `cols` values.
 template <typename F>
 void random_row(Random& random, uint8_t* row, int64_t cols) {
@@ -81,18 +85,25 @@ void random_scales(Random& random, uint8_t* scales, int64_t n_blocks) {
   }
 }
 
-/// A matrix and the memory that it borrows; rows lie a little apart.
+enum class RowGaps : uint8_t {
+  kOdd,   // rows lie a little apart, on any byte
+  kNone,  // as in a file
+};
+
+/// A matrix and the memory that it borrows.
 struct RandomMatrix {
   std::vector<uint8_t> codes;
   std::vector<uint8_t> scales;
   WeightView view;
 
-  RandomMatrix(Random& random, FormatId format, int64_t rows, int64_t cols) {
+  RandomMatrix(Random& random, FormatId format, int64_t rows, int64_t cols,
+               RowGaps gaps = RowGaps::kOdd) {
+    const bool is_odd = gaps == RowGaps::kOdd;
     view.format = format;
     view.rows = rows;
     view.cols = cols;
-    view.row_bytes = row_bytes_of(format, cols) + 5;
-    view.scale_row_bytes = blocks_of(format, cols) * scale_bytes_of(format) + 3;
+    view.row_bytes = row_bytes_of(format, cols) + (is_odd ? 5 : 0);
+    view.scale_row_bytes = blocks_of(format, cols) * scale_bytes_of(format) + (is_odd ? 3 : 0);
     view.factor = format == kIdOf<Nvfp4> ? 0.03125f * 1.3f : 1.0f;
     codes.resize(static_cast<size_t>(rows * view.row_bytes) + 512);
     scales.resize(static_cast<size_t>(scale_rows_of(format, rows) * view.scale_row_bytes) + 512);

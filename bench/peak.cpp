@@ -1,0 +1,111 @@
+// The loops are written as instructions: no compiler then finds that a sum of equal products is a
+// product, and this file needs no flags of an instruction set.
+#include "bench/peak.h"
+
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "base/each_member.h"
+
+namespace ft::bench {
+namespace {
+
+// clang-format off
+// Registers 0 to 11 are twelve chains, as many as the deepest pipeline needs.
+#define FT_TWELVE(OP) \
+  OP("0") OP("1") OP("2") OP("3") OP("4") OP("5") OP("6") OP("7") OP("8") OP("9") OP("10") OP("11")
+#define FT_SIX(OP) OP("0", "6") OP("1", "7") OP("2", "8") OP("3", "9") OP("4", "10") OP("5", "11")
+
+#define FT_LOOP(BODY)                                                                     \
+  asm volatile("vzeroall\n1:\n" BODY "dec %0\n\tjnz 1b\n\tvzeroupper\n"                  \
+               : "+r"(n)                                                                  \
+               :                                                                          \
+               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",    \
+                 "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
+
+#define FT_FMA_YMM(I) "vfmadd231ps %%ymm12, %%ymm13, %%ymm" I "\n\t"
+#define FT_FMA_ZMM(I) "vfmadd231ps %%zmm12, %%zmm13, %%zmm" I "\n\t"
+#define FT_DOT_YMM(I) "%{vex%} vpdpbusd %%ymm12, %%ymm13, %%ymm" I "\n\t"
+#define FT_DOT_ZMM(I) "vpdpbusd %%zmm12, %%zmm13, %%zmm" I "\n\t"
+#define FT_MADD(R, I, T)                                          \
+  "vpmaddubsw %%" R "12, %%" R "13, %%" R T "\n\t"                \
+  "vpmaddwd %%" R "14, %%" R T ", %%" R T "\n\t"                  \
+  "vpaddd %%" R T ", %%" R I ", %%" R I "\n\t"
+#define FT_MADD_YMM(I, T) FT_MADD("ymm", I, T)
+#define FT_MADD_ZMM(I, T) FT_MADD("zmm", I, T)
+// clang-format on
+
+void fma_ymm(int64_t n) {
+  FT_LOOP(FT_TWELVE(FT_FMA_YMM));
+}
+void fma_zmm(int64_t n) {
+  FT_LOOP(FT_TWELVE(FT_FMA_ZMM));
+}
+void dot_ymm(int64_t n) {
+  FT_LOOP(FT_TWELVE(FT_DOT_YMM));
+}
+void dot_zmm(int64_t n) {
+  FT_LOOP(FT_TWELVE(FT_DOT_ZMM));
+}
+void madd_ymm(int64_t n) {
+  FT_LOOP(FT_SIX(FT_MADD_YMM));
+}
+void madd_zmm(int64_t n) {
+  FT_LOOP(FT_SIX(FT_MADD_ZMM));
+}
+
+/// What scalar kernels call for each product.
+void fma_scalar(int64_t n) {
+  float a = 0, b = 0, c = 0, d = 0;
+  volatile float source = 1;  // unknown to the compiler
+  const float x = source;
+  for (; n > 0; --n) {
+    a = std::fma(x, x, a);
+    b = std::fma(x, x, b);
+    c = std::fma(x, x, c);
+    d = std::fma(x, x, d);
+  }
+  source = a + b + c + d;
+}
+
+}  // namespace
+
+MultiplyPeak::MultiplyPeak(std::string_view isa) {
+  const bool has_dot = isa.find("vnni") != std::string_view::npos;
+  if (isa.starts_with("avx512")) {
+    float_ = {fma_zmm, 12 * 16};
+    int8_ = has_dot ? PeakLoop{dot_zmm, 12 * 64} : PeakLoop{madd_zmm, 6 * 64};
+  } else if (isa.starts_with("avx")) {
+    float_ = {fma_ymm, 12 * 8};
+    int8_ = has_dot ? PeakLoop{dot_ymm, 12 * 32} : PeakLoop{madd_ymm, 6 * 32};
+  } else if (isa == "scalar") {
+    float_ = {fma_scalar, 4};
+  }
+}
+
+double MultiplyPeak::measure(Team& team, const PeakLoop& loop) {
+  if (loop.run == nullptr) return 0;
+  constexpr int64_t kRounds = 20000;
+  constexpr std::chrono::milliseconds kTime(5);
+  using Clock = std::chrono::steady_clock;
+  // Each member goes on until the time is over, and the sum of what all did counts: one that is
+  // interrupted does not make the others wait.
+  std::vector<double> rates(static_cast<size_t>(team.n_threads()));
+  run_on_each_member(team, [&](int member) {
+    const auto begin = Clock::now();
+    int64_t n = 0;
+    std::chrono::duration<double> time{0};
+    do {
+      loop.run(kRounds);
+      n += kRounds;
+      time = Clock::now() - begin;
+    } while (time < kTime);
+    rates[static_cast<size_t>(member)] = static_cast<double>(n) / time.count();
+  });
+  double sum = 0;
+  for (const double rate : rates) sum += rate;
+  return sum * 2 * loop.multiply_adds / 1e9;
+}
+
+}  // namespace ft::bench

@@ -1,0 +1,25 @@
+#include "bench/rig.h"
+
+#include "kernels/cpu/select.h"
+#include "kernels/ops.h"
+
+namespace ft::bench {
+namespace {
+
+constexpr size_t kArenaBytes = size_t{1} << 30;  // only what is touched takes memory
+
+}  // namespace
+
+Rig::Rig(const std::string& isa, int n_threads, uint64_t probe_bytes)
+    : team_(n_threads),
+      arena_(kArenaBytes),
+      lane_{.ops = &cpu_ops(isa, false), .team = &team_, .arena = &arena_},
+      peak_(lane_.ops->name),
+      probe_bytes_(probe_bytes) {}
+
+double Rig::read_gbps() {
+  if (!probe_) probe_ = std::make_unique<ReadProbe>(team_, probe_bytes_);
+  return probe_->pass_gbps();
+}
+
+}  // namespace ft::bench
