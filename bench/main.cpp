@@ -26,7 +26,7 @@ struct Options {
   std::vector<int> threads = {0};
   std::string filter;
   MeasureOptions measure;
-  double bank_gib = 4;
+  std::optional<double> bank_gib;
   std::string baseline;
   std::string commit;
   bool is_small = false;
@@ -44,7 +44,7 @@ void add_options(CLI::App& app, Options& o) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--seconds", o.measure.seconds, "length of a repetition (at least one call)")
       ->check(CLI::Range(0.0, 3600.0));
-  app.add_option("--bank-gib", o.bank_gib, "memory that weights come out of")
+  app.add_option("--bank-gib", o.bank_gib, "memory that weights come out of (4; with --small 1/16)")
       ->check(CLI::Range(0.001, 65536.0));
   app.add_option("--baseline", o.baseline, "a file of --json to compare with");
   app.add_option("--commit", o.commit, "is written into the result");
@@ -121,7 +121,8 @@ void run_program(const Options& o, std::string command) {
         {.commit = o.commit,
          .command = std::move(command),
          .measure = o.measure,
-         .bank_bytes = static_cast<uint64_t>(o.bank_gib * kGib)});
+         .bank_bytes =
+             static_cast<uint64_t>(o.bank_gib.value_or(o.is_small ? 1.0 / 16 : 4.0) * kGib)});
   }
 }
 

@@ -87,7 +87,7 @@ MultiplyPeak::MultiplyPeak(std::string_view isa) {
 double MultiplyPeak::measure(Team& team, const PeakLoop& loop) {
   if (loop.run == nullptr) return 0;
   constexpr int64_t kRounds = 20000;
-  constexpr std::chrono::milliseconds kTime(5);
+  constexpr std::chrono::milliseconds kTime(20);  // some turns of the scheduler
   using Clock = std::chrono::steady_clock;
   // Each member goes on until the time is over, and the sum of what all did counts: one that is
   // interrupted does not make the others wait.

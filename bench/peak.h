@@ -21,7 +21,7 @@ class MultiplyPeak {
   /// with.
   explicit MultiplyPeak(std::string_view isa);
 
-  /// 10^9 multiplications and additions a second, measured for some 5 ms; 0 where not known.
+  /// 10^9 multiplications and additions a second, measured for 20 ms; 0 where not known.
   double float_gflops(Team& team) const { return measure(team, float_); }
   double int8_gflops(Team& team) const { return measure(team, int8_); }
 

@@ -94,12 +94,12 @@ void print_head(const RunInfo& info) {
              machine.cpu_name, machine.n_cpus_allowed, machine.n_cpus_online,
              info.commit.empty() ? "commit not told" : "commit ", info.commit,
              format_bytes(info.bank_bytes), info.measure.n_repetitions);
-  fmt::print("{:<38} {:>4} {:>8} {:<8} {:>18} {:>18} {:>10} {:>10} {:>8}\n", "case", "thr.",
+  fmt::print("{:<54} {:>4} {:>8} {:<8} {:>18} {:>18} {:>10} {:>10} {:>8}\n", "case", "thr.",
              "value", "", "of read", "of multiply peak", "read GB/s", "peak", "to base");
 }
 
 void print_row(const Result& r, std::optional<double> ratio) {
-  fmt::print("{:<38} {:>4} {:>8} {:<8} {:>18} {:>18} {:>10} {:>10} {:>8}\n", r.name, r.n_threads,
+  fmt::print("{:<54} {:>4} {:>8} {:<8} {:>18} {:>18} {:>10} {:>10} {:>8}\n", r.name, r.n_threads,
              number(r.value.median), r.unit, percent(r.share_of_read), percent(r.share_of_peak),
              r.read_gbps ? number(r.read_gbps->median) : "",
              r.peak_gflops ? number(r.peak_gflops->median) : "",

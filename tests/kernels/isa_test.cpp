@@ -4,13 +4,15 @@
 #include <bit>
 #include <cstdio>
 #include <filesystem>
-#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/cases/attention_case.h"
+#include "tests/cases/experts_case.h"
+#include "tests/cases/linear_case.h"
+#include "tests/cases/row_cases.h"
 #include "tests/support/cpu_lane.h"
-#include "tests/support/random_weights.h"
 
 namespace ft::test {
 namespace {
@@ -56,60 +58,44 @@ class IsaTest : public testing::TestWithParam<std::string> {
     }
   }
 
+  /// An input of tests/cases, which knows how it is run.
+  template <typename Input>
+  void compare(Input& input) {
+    compare(input.test.n_outputs(), input.test.name(),
+            [&](CpuLane& c, std::vector<float>& y) { input.run(c.lane, y); });
+  }
+
+  /// Numbers of rows that no tile divides, and any.
+  std::vector<int64_t> odd_rows() { return {1, 3, 17, static_cast<int64_t>(1 + random_() % 40)}; }
+
   Random random_{20261130};
 };
 
 TEST_P(IsaTest, Linear) {
   for (const FormatId format : all_formats()) {
     for (const int64_t wanted : {1, 16, 40, 96, 255, 257, 1000, 1024, 2080}) {
-      const int64_t cols = legal_cols(format, wanted);
-      const auto n_rows = static_cast<int64_t>(1 + random_() % 35);
-      const auto n_out = static_cast<int64_t>(1 + random_() % 70);
-      const RandomMatrix w(random_, format, n_out, cols);
-      std::vector<float> x = random_floats(random_, n_rows * cols);
-      const std::vector<float> bias = random_floats(random_, n_out);
-      const std::string what = std::string(name_of(format)) + " " + std::to_string(cols);
-      compare(n_rows * n_out, what, [&](CpuLane& c, std::vector<float>& y) {
-        const LinearArgs args = {.w = w.view,
-                                 .x = view_of(x, n_rows, cols),
-                                 .y = view_of(y, n_rows, n_out),
-                                 .bias = bias.data()};
-        c.ops().linear(c.lane, args);
-      });
+      for (const int64_t n_rows : odd_rows()) {
+        LinearInput input(random_, {.format = format,
+                                    .n_rows = n_rows,
+                                    .d_in = legal_cols(format, wanted),
+                                    .d_out = static_cast<int64_t>(1 + random_() % 70),
+                                    .has_bias = random_() % 2 == 0,
+                                    .accumulate = random_() % 2 == 0});
+        compare(input);
+      }
     }
   }
 }
 
 TEST_P(IsaTest, LinearOfTinyAndHugeActivations) {
   for (const FormatId format : all_formats()) {
-    const RandomMatrix w(random_, format, 9, 128);
-    std::vector<float> x = random_floats(random_, 4 * 128);
+    LinearInput input(random_, {.format = format, .n_rows = 4, .d_in = 128, .d_out = 9});
     for (int i = 0; i < 128; ++i) {
-      x[static_cast<size_t>(i)] *= 1e-38f;
-      x[static_cast<size_t>(128 + i)] *= 1e30f;
-      x[static_cast<size_t>(256 + i)] = i % 2 == 0 ? 0.0f : -0.0f;
+      input.x[static_cast<size_t>(i)] *= 1e-38f;
+      input.x[static_cast<size_t>(128 + i)] *= 1e30f;
+      input.x[static_cast<size_t>(256 + i)] = i % 2 == 0 ? 0.0f : -0.0f;
     }
-    compare(4 * 9, std::string(name_of(format)), [&](CpuLane& c, std::vector<float>& y) {
-      c.ops().linear(c.lane, {.w = w.view, .x = view_of(x, 4, 128), .y = view_of(y, 4, 9)});
-    });
-  }
-}
-
-TEST_P(IsaTest, LinearThatAccumulates) {
-  for (const FormatId format : all_formats()) {
-    const int64_t cols = legal_cols(format, 333);
-    const RandomMatrix w(random_, format, 21, cols);
-    std::vector<float> x = random_floats(random_, 19 * cols);
-    const std::vector<float> bias = random_floats(random_, 21);
-    const std::vector<float> before = random_floats(random_, 19 * 21);
-    compare(19 * 21, std::string(name_of(format)), [&](CpuLane& c, std::vector<float>& y) {
-      y = before;
-      c.ops().linear(c.lane, {.w = w.view,
-                              .x = view_of(x, 19, cols),
-                              .y = view_of(y, 19, 21),
-                              .bias = bias.data(),
-                              .accumulate = true});
-    });
+    compare(input);
   }
 }
 
@@ -146,35 +132,21 @@ TEST_P(IsaTest, CopyHeads) {
 
 TEST_P(IsaTest, Experts) {
   for (const FormatId format : all_formats()) {
-    const ExpertShape shape = {
-        .format = format,
-        .d_model = legal_cols(format, 96 + static_cast<int64_t>(random_() % 200)),
-        .d_expert = legal_cols(format, 48 + static_cast<int64_t>(random_() % 100)),
-        .has_bias = random_() % 2 == 0};
-    const ExpertLayout layout(shape);
-    constexpr int64_t kExperts = 6;
-    constexpr int64_t kActive = 3;
-    const auto n_rows = static_cast<int64_t>(1 + random_() % 40);
-    const std::vector<uint8_t> records = random_records(random_, layout, kExperts);
-    std::vector<float> x = random_floats(random_, n_rows * shape.d_model);
-    std::vector<int32_t> ids(static_cast<size_t>(n_rows * kActive));
-    for (int64_t i = 0; i < n_rows * kActive; ++i) {
-      ids[static_cast<size_t>(i)] = static_cast<int32_t>((i / kActive + i % kActive) % kExperts) -
-                                    (random_() % 5 == 0 ? 7 : 0);
+    for (const int64_t n_rows : odd_rows()) {
+      const bool has_bias = random_() % 2 == 0;
+      ExpertsInput input(
+          random_,
+          {.shape = {.format = format,
+                     .d_model = legal_cols(format, 96 + static_cast<int64_t>(random_() % 200)),
+                     .d_expert = legal_cols(format, 48 + static_cast<int64_t>(random_() % 100)),
+                     .has_bias = has_bias},
+           .n_rows = n_rows,
+           .n_experts = 6,
+           .n_active = 3,
+           .gate = has_bias ? GateSpec{Activation::kClampedSwiglu, 1.702f, 7} : GateSpec{},
+           .elsewhere_every = 5});
+      compare(input);
     }
-    const GateSpec gate =
-        shape.has_bias ? GateSpec{Activation::kClampedSwiglu, 1.702f, 7} : GateSpec{};
-    compare(n_rows * kActive * shape.d_model, std::string(name_of(format)),
-            [&](CpuLane& c, std::vector<float>& y) {
-              c.ops().experts(c.lane, {.layout = &layout,
-                                       .records = records.data(),
-                                       .n_experts = kExperts,
-                                       .gate = gate,
-                                       .x = view_of(x, n_rows, shape.d_model),
-                                       .ids = ids.data(),
-                                       .n_active = kActive,
-                                       .results = view_of(y, n_rows * kActive, shape.d_model)});
-            });
   }
 }
 
@@ -202,71 +174,45 @@ TEST_P(IsaTest, HeadLinear) {
 }
 
 TEST_P(IsaTest, Attention) {
-  constexpr int64_t kHeads = 6;
-  constexpr int64_t kPositions = 130;
-  const std::vector<int32_t> pages = {2, 0, 1};
-  std::vector<int32_t> positions(kPositions);
-  std::iota(positions.begin(), positions.end(), 0);
-  const std::vector<const int32_t*> tables(kPositions, pages.data());
-  const RowPositions rows = {kPositions, positions.data(), tables.data(), kPositions};
   for (const int64_t d : {8, 16, 24, 64, 80}) {
-    for (const auto& [is_f32, in_keys] :
-         {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
-      KvLayer kv = {.n_kv_heads = in_keys ? 1 : 2,
-                    .d_k = d,
-                    .d_v = in_keys ? d - 3 : d,
-                    .values_in_keys = in_keys,
-                    .is_f32 = is_f32};
-      kv.page_bytes = kPageTokens * kv.n_kv_heads * 2 * d * (is_f32 ? 4 : 2);
-      std::vector<float> k = random_floats(random_, kPositions * kv.n_kv_heads * d);
-      std::vector<float> v = random_floats(random_, kPositions * kv.n_kv_heads * kv.d_v);
-      std::vector<float> q = random_floats(random_, kPositions * kHeads * d);
-      const std::vector<float> sinks = random_floats(random_, kHeads);
-      compare(kPositions * kHeads * kv.d_v, "d " + std::to_string(d),
-              [&](CpuLane& c, std::vector<float>& y) {
-                std::vector<uint8_t> memory(static_cast<size_t>(3 * kv.page_bytes));
-                KvLayer own = kv;
-                own.pages = memory.data();
-                c.ops().store_kv(c.lane, {.kv = own,
-                                          .rows = rows,
-                                          .k = view_of(k, kPositions, kv.n_kv_heads * d),
-                                          .v = view_of(v, kPositions, kv.n_kv_heads * kv.d_v)});
-                c.ops().attention(c.lane, {.kv = own,
-                                           .rows = rows,
-                                           .q = view_of(q, kPositions, kHeads * d),
-                                           .out = view_of(y, kPositions, kHeads * kv.d_v),
-                                           .n_heads = kHeads,
-                                           .scale = 0.3f,
-                                           .window = kv.is_f32 ? 50 : 0,
-                                           .sinks = kv.is_f32 ? sinks.data() : nullptr});
-              });
+    for (const int64_t n_rows : {1, 3, 17, 130}) {
+      for (const auto& [is_f32, in_keys] :
+           {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+        AttentionInput input(random_, {.n_rows = n_rows,
+                                       .n_context = 130,
+                                       .n_kv_heads = in_keys ? 1 : 2,
+                                       .n_heads = 6,
+                                       .d_k = d,
+                                       .d_v = in_keys ? d - 3 : d,
+                                       .values_in_keys = in_keys,
+                                       .is_f32 = is_f32,
+                                       .window = is_f32 ? 50 : 0,
+                                       .has_sinks = is_f32,
+                                       .scale = 0.3f});
+        compare(input);
+      }
     }
   }
 }
 
 TEST_P(IsaTest, RowOperations) {
   for (const int64_t d : {2, 6, 30, 32, 48, 130}) {
-    std::vector<float> x = random_floats(random_, 7 * 3 * d, 20);
+    NormInput norm(random_, {.n_rows = 7, .n_groups = 3, .d = d, .deviation = 20});
+    std::vector<float>& x = norm.x;
     std::vector<float> up = random_floats(random_, 7 * 3 * d, 5);
-    const std::vector<float> weight = random_floats(random_, d);
-    const std::vector<float> cos_sin = random_floats(random_, 10 * d);
-    const std::vector<int32_t> positions = {0, 3, 9, 1, 1, 2, 8};
+    const std::vector<float> weights = random_floats(random_, 6);
+    const RopeCase rope = {
+        .n_rows = 7, .n_heads = 3, .d_head = d, .d_rotary = d, .n_positions = 10};
+    RopeCase partly = rope;
+    partly.d_rotary = std::max<int64_t>(d / 4 * 2, 2);
+    partly.is_interleaved = true;
+    RopeInput whole_heads(random_, rope);
+    RopeInput parts_of_heads(random_, partly);
     compare(7 * 3 * d, "d " + std::to_string(d), [&](CpuLane& c, std::vector<float>& y) {
       const TensorView view = view_of(y, 7, 3 * d);
-      c.ops().norm(
-          c.lane,
-          {.x = view_of(x, 7, 3 * d), .y = view, .weight = weight.data(), .d = d, .eps = 1e-6f});
-      for (const bool interleaved : {false, true}) {
-        const int64_t d_rotary = interleaved ? std::max<int64_t>(d / 4 * 2, 2) : d;
-        c.ops().rope(c.lane, {.x = view,
-                              .n_heads = 3,
-                              .d_head = d,
-                              .first = d - d_rotary,
-                              .d_rotary = d_rotary,
-                              .is_interleaved = interleaved,
-                              .cos_sin = cos_sin.data(),
-                              .positions = positions.data()});
-      }
+      norm.run(c.lane, y);
+      c.ops().rope(c.lane, whole_heads.args(y));
+      c.ops().rope(c.lane, parts_of_heads.args(y));
       c.ops().add(c.lane, {.y = view, .x = view_of(x, 7, 3 * d), .gate = view_of(up, 7, 1)});
       c.ops().clamp(c.lane, {.x = view, .limit = 30});
       c.ops().gate(c.lane, {.spec = {}, .gate = view, .up = view_of(up, 7, 3 * d)});
@@ -275,7 +221,7 @@ TEST_P(IsaTest, RowOperations) {
                             .up = view_of(up, 7, 3 * d)});
       c.ops().combine(c.lane, {.y = view_of(y, 1, 3 * d),
                                .results = view_of(up, 6, 3 * d),
-                               .weights = cos_sin.data(),
+                               .weights = weights.data(),
                                .n_active = 6});
     });
   }
@@ -283,23 +229,19 @@ TEST_P(IsaTest, RowOperations) {
 
 TEST_P(IsaTest, Route) {
   for (const Scoring scoring : {Scoring::kSoftmax, Scoring::kSoftmaxOfChosen, Scoring::kSigmoid}) {
-    const RouterSpec spec = {.n_experts = 48,
-                             .n_active = 5,
-                             .scoring = scoring,
-                             .n_groups = 8,
-                             .n_active_groups = 3,
-                             .renormalise = true,
-                             .scale = 2.5f};
-    std::vector<float> logits = random_floats(random_, 20 * 48, 3);
-    const std::vector<float> bias = random_floats(random_, 48, 0.1f);
-    compare(20 * 5 * 2, "scoring", [&](CpuLane& c, std::vector<float>& y) {
-      std::vector<int32_t> ids(20 * 5);
-      c.ops().route(c.lane, {.spec = spec,
-                             .logits = view_of(logits, 20, 48),
-                             .bias = bias.data(),
-                             .ids = ids.data(),
-                             .weights = y.data()});
-      for (size_t i = 0; i < ids.size(); ++i) y[100 + i] = static_cast<float>(ids[i]);
+    RouteInput input(random_, {.spec = {.n_experts = 48,
+                                        .n_active = 5,
+                                        .scoring = scoring,
+                                        .n_groups = 8,
+                                        .n_active_groups = 3,
+                                        .renormalise = true,
+                                        .scale = 2.5f},
+                               .n_rows = 20});
+    const auto n_routes = static_cast<size_t>(input.test.n_routes());
+    compare(2 * input.test.n_routes(), "scoring", [&](CpuLane& c, std::vector<float>& y) {
+      std::vector<int32_t> ids(n_routes);
+      input.run(c.lane, ids.data(), y.data());
+      for (size_t i = 0; i < n_routes; ++i) y[n_routes + i] = static_cast<float>(ids[i]);
     });
   }
 }

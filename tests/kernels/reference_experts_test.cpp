@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/cases/experts_case.h"
 #include "tests/kernels/plain.h"
 #include "tests/support/cpu_lane.h"
 
@@ -46,54 +47,30 @@ std::vector<float> plain_expert(const ExpertLayout& layout, const uint8_t* recor
   return apply(ExpertMatrix::kDown, hidden);
 }
 
-struct ExpertsCase {
-  FormatId format;
-  bool has_bias = false;
-  GateSpec gate = {};
-  bool exact = false;
-};
-
-/// 37 rows go to three of five experts (more of a kind than are multiplied at once), some of their
-/// routes elsewhere.
-void compare_experts(Random& random, const ExpertsCase& test) {
-  constexpr int64_t kRows = 37;
-  constexpr int64_t kExperts = 5;
-  constexpr int64_t kActive = 3;
-  const ExpertLayout layout({.format = test.format,
-                             .d_model = legal_cols(test.format, 141),
-                             .d_expert = legal_cols(test.format, 67),
-                             .has_bias = test.has_bias});
-  const auto d = static_cast<size_t>(layout.shape().d_model);
-  const std::vector<uint8_t> records = random_records(random, layout, kExperts);
-  std::vector<float> x =
-      fitting_rows(random, layout.matrix(records.data(), ExpertMatrix::kGate), kRows);
-  std::vector<int32_t> ids;
-  for (int64_t i = 0; i < kRows * kActive; ++i) {
-    const auto id = static_cast<int32_t>((i / kActive + 2 * (i % kActive)) % kExperts);
-    ids.push_back(id == 3 ? -1 : std::min(id, 2));  // nobody asks for the last expert
-  }
+/// Some of the routes go elsewhere, and nobody asks for the last expert.
+void compare_experts(Random& random, const ExpertsCase& test, bool exact) {
+  ExpertsInput input(random, test);
+  const ExpertLayout& layout = input.layout;
+  const auto d = static_cast<size_t>(test.shape.d_model);
+  input.x =
+      fitting_rows(random, layout.matrix(input.records.data(), ExpertMatrix::kGate), test.n_rows);
+  for (int32_t& id : input.order) id = id == test.n_experts - 1 ? 0 : id;
   constexpr float kUntouched = 77;
-  std::vector<float> y(ids.size() * d, kUntouched);
-  CpuLane c("scalar", test.exact);
-  c.ops().experts(c.lane, {.layout = &layout,
-                           .records = records.data(),
-                           .n_experts = kExperts,
-                           .gate = test.gate,
-                           .x = view_of(x, kRows, layout.shape().d_model),
-                           .ids = ids.data(),
-                           .n_active = kActive,
-                           .results = view_of(y, kRows * kActive, layout.shape().d_model)});
-  for (size_t route = 0; route < ids.size(); ++route) {
-    const float* actual = y.data() + route * d;
-    if (ids[route] < 0) {
+  std::vector<float> y(static_cast<size_t>(test.n_outputs()), kUntouched);
+  CpuLane c("scalar", exact);
+  input.run(c.lane, y);
+  for (int64_t route = 0; route < test.n_routes(); ++route) {
+    const float* actual = y.data() + static_cast<size_t>(route) * d;
+    const int32_t id = input.ids()[route];
+    if (id < 0) {
       EXPECT_EQ(std::count(actual, actual + d, kUntouched), static_cast<int64_t>(d));
       continue;
     }
-    const float* row = x.data() + route / kActive * d;
+    const float* row = input.x.data() + static_cast<size_t>(route / test.n_active) * d;
     const uint8_t* record =
-        records.data() + static_cast<uint64_t>(ids[route]) * layout.record_bytes();
+        input.records.data() + static_cast<uint64_t>(id) * layout.record_bytes();
     const std::vector<float> expected =
-        plain_expert(layout, record, test.gate, test.exact, {row, row + d});
+        plain_expert(layout, record, test.gate, exact, {row, row + d});
     double error = 0;
     double norm = 0;
     for (size_t i = 0; i < d; ++i) {
@@ -101,21 +78,30 @@ void compare_experts(Random& random, const ExpertsCase& test) {
       norm += std::pow(double(expected[i]), 2);
     }
     // A hidden value that is nearly half way between two int8 numbers may become either.
-    const bool may_flip = has_int8_partner(test.format) && !test.exact;
+    const bool may_flip = has_int8_partner(test.shape.format) && !exact;
     EXPECT_LE(error, (may_flip ? 1e-5 : 1e-11) * norm)
-        << name_of(test.format) << (test.exact ? " exact" : "") << " route " << route;
+        << test.name() << (exact ? " exact" : "") << " route " << route;
   }
 }
 
 TEST(ReferenceExperts, EachRouteIsItsExpertAppliedToItsRow) {
   Random random(1);
   for (const FormatId format : all_formats()) {
-    for (const bool exact : {false, true}) {
-      compare_experts(random, {.format = format, .exact = exact});
-      compare_experts(random, {.format = format,
-                               .has_bias = true,
-                               .gate = {Activation::kClampedSwiglu, 1.702f, 0.8f},
-                               .exact = exact});
+    for (const int64_t n_rows : {1, 3, 17, 37}) {  // 37: more of a kind than are multiplied at once
+      const ExpertsCase silu = {.shape = {.format = format,
+                                          .d_model = legal_cols(format, 141),
+                                          .d_expert = legal_cols(format, 67)},
+                                .n_rows = n_rows,
+                                .n_experts = 5,
+                                .n_active = 3,
+                                .elsewhere_every = 4};
+      ExpertsCase swiglu = silu;
+      swiglu.shape.has_bias = true;
+      swiglu.gate = {Activation::kClampedSwiglu, 1.702f, 0.8f};
+      for (const bool exact : {false, true}) {
+        compare_experts(random, silu, exact);
+        compare_experts(random, swiglu, exact);
+      }
     }
   }
 }

@@ -1,6 +1,5 @@
 // The scalar table's multiplications and attention against plain formulations in double precision.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -8,38 +7,45 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/cases/attention_case.h"
+#include "tests/cases/linear_case.h"
 #include "tests/kernels/plain.h"
 #include "tests/support/cpu_lane.h"
 
 namespace ft::test {
 namespace {
 
+void compare_linear(Random& random, const LinearCase& test, bool exact) {
+  CpuLane c("scalar", exact);
+  LinearInput input(random, test);
+  std::vector<float> y(static_cast<size_t>(test.n_outputs()));
+  input.run(c.lane, y);
+  for (int64_t r = 0; r < test.n_rows; ++r) {
+    const std::vector<double> seen =
+        activations(test.format, exact, input.x.data() + r * test.d_in, test.d_in);
+    for (int64_t n = 0; n < test.d_out; ++n) {
+      const auto at = static_cast<size_t>(r * test.d_out + n);
+      Product p = product(input.w.view, n, seen);
+      if (test.has_bias) p.sum += input.bias[static_cast<size_t>(n)];
+      if (test.accumulate) p.sum += input.before[at];
+      EXPECT_NEAR(y[at], p.sum, 4e-6 * p.size + 1e-6) << test.name();
+    }
+  }
+}
+
 TEST(Reference, LinearIsTheProductOfWhatIsMeant) {
   Random random(1);
   for (const bool exact : {false, true}) {
-    CpuLane c("scalar", exact);
     for (const FormatId format : all_formats()) {
-      for (const int64_t wanted : {1, 50, 679}) {
-        const int64_t cols = legal_cols(format, wanted);
-        const RandomMatrix w(random, format, 151, cols);
-        std::vector<float> x = random_floats(random, 3 * cols);
-        const std::vector<float> bias = random_floats(random, 151);
-        const std::vector<float> before = random_floats(random, 3 * 151);
-        std::vector<float> y = before;
-        c.ops().linear(c.lane, {.w = w.view,
-                                .x = view_of(x, 3, cols),
-                                .y = view_of(y, 3, 151),
-                                .bias = bias.data(),
-                                .accumulate = wanted == 50});
-        for (size_t r = 0; r < 3; ++r) {
-          const std::vector<double> seen =
-              activations(format, exact, x.data() + static_cast<int64_t>(r) * cols, cols);
-          for (size_t n = 0; n < 151; ++n) {
-            Product p = product(w.view, static_cast<int64_t>(n), seen);
-            p.sum += bias[n] + (wanted == 50 ? before[r * 151 + n] : 0);
-            EXPECT_NEAR(y[r * 151 + n], p.sum, 4e-6 * p.size + 1e-6) << name_of(format);
-          }
-        }
+      for (const auto& [n_rows, wanted] : {std::pair{17, 1}, {3, 50}, {17, 160}, {1, 679}}) {
+        compare_linear(random,
+                       {.format = format,
+                        .n_rows = n_rows,
+                        .d_in = legal_cols(format, wanted),
+                        .d_out = 151,
+                        .has_bias = wanted != 160,
+                        .accumulate = wanted == 50},
+                       exact);
       }
     }
   }
@@ -176,65 +182,21 @@ TEST(Reference, ActivationsAreAccurate) {
   }
 }
 
-struct AttentionCase {
-  int64_t n_kv_heads = 1;
-  int64_t n_heads = 1;
-  int64_t d_k = 0;
-  int64_t d_v = 0;
-  bool values_in_keys = false;
-  bool is_f32 = true;
-  int64_t window = 0;
-  bool has_sinks = false;
-};
-
-/// Values that bfloat16 holds exactly, so that storing them as such changes nothing.
-std::vector<float> short_floats(Random& random, int64_t n) {
-  std::vector<float> values = random_floats(random, n);
-  for (float& x : values) x = std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0xFFFF0000u);
-  return values;
-}
-
 void compare_attention(Random& random, const AttentionCase& test) {
-  constexpr int64_t kPositions = 100;
+  AttentionInput input(random, test);
+  const std::vector<float>& k = input.k;
+  const std::vector<float>& v = input.v;
+  const std::vector<float>& q = input.q;
   const int64_t d_k = test.d_k;
   const int64_t d_v = test.d_v;
-  std::vector<float> k = short_floats(random, kPositions * test.n_kv_heads * d_k);
-  std::vector<float> v = short_floats(random, kPositions * test.n_kv_heads * d_v);
-  std::vector<float> q = random_floats(random, kPositions * test.n_heads * d_k);
-  const std::vector<float> sinks = random_floats(random, test.n_heads);
-  std::vector<float> y(static_cast<size_t>(kPositions * test.n_heads * d_v));
-  std::vector<int32_t> positions(kPositions);
-  std::iota(positions.begin(), positions.end(), 0);
-  const std::vector<int32_t> pages = {1, 0};
-  const std::vector<const int32_t*> tables(kPositions, pages.data());
-  KvLayer kv = {.n_kv_heads = test.n_kv_heads,
-                .d_k = d_k,
-                .d_v = d_v,
-                .values_in_keys = test.values_in_keys,
-                .is_f32 = test.is_f32};
-  kv.page_bytes = kPageTokens * test.n_kv_heads * (d_k + (test.values_in_keys ? 0 : d_v)) *
-                  (test.is_f32 ? 4 : 2);
-  std::vector<uint8_t> memory(static_cast<size_t>(2 * kv.page_bytes));
-  kv.pages = memory.data();
-  const RowPositions rows = {kPositions, positions.data(), tables.data(), kPositions};
+  std::vector<float> y(static_cast<size_t>(test.n_outputs()));
   CpuLane c("scalar");
-  c.ops().store_kv(c.lane, {.kv = kv,
-                            .rows = rows,
-                            .k = view_of(k, kPositions, test.n_kv_heads * d_k),
-                            .v = view_of(v, kPositions, test.n_kv_heads * d_v)});
-  c.ops().attention(c.lane, {.kv = kv,
-                             .rows = rows,
-                             .q = view_of(q, kPositions, test.n_heads * d_k),
-                             .out = view_of(y, kPositions, test.n_heads * d_v),
-                             .n_heads = test.n_heads,
-                             .scale = 0.25f,
-                             .window = test.window,
-                             .sinks = test.has_sinks ? sinks.data() : nullptr});
-  for (int64_t i = 0; i < kPositions * test.n_heads; ++i) {
-    const int64_t r = i / test.n_heads;
+  input.run(c.lane, y);
+  for (int64_t i = 0; i < test.n_rows * test.n_heads; ++i) {
+    const int64_t r = test.n_context - test.n_rows + i / test.n_heads;
     const int64_t h = i % test.n_heads;
     const int64_t kv_head = h * test.n_kv_heads / test.n_heads;
-    double total = test.has_sinks ? std::exp(double(sinks[static_cast<size_t>(h)])) : 0;
+    double total = test.has_sinks ? std::exp(double(input.sinks[static_cast<size_t>(h)])) : 0;
     std::vector<double> mixed(static_cast<size_t>(d_v));
     for (int64_t t = test.window == 0 ? 0 : std::max<int64_t>(0, r + 1 - test.window); t <= r;
          ++t) {
@@ -244,7 +206,7 @@ void compare_attention(Random& random, const AttentionCase& test) {
       const double score =
           std::inner_product(key, key + d_k, q.begin() + i * d_k, 0.0, std::plus<>(),
                              [](double a, double b) { return a * b; });
-      const double weight = std::exp(score * 0.25);
+      const double weight = std::exp(score * test.scale);
       total += weight;
       for (size_t x = 0; x < mixed.size(); ++x) mixed[x] += weight * value[x];
     }
@@ -256,16 +218,28 @@ void compare_attention(Random& random, const AttentionCase& test) {
 
 TEST(Reference, AttentionIsSoftmaxOverTheWindow) {
   Random random(5);
-  compare_attention(random, {.n_heads = 2, .d_k = 20, .d_v = 20, .window = 33, .has_sinks = true});
-  compare_attention(random, {.n_kv_heads = 3, .n_heads = 6, .d_k = 21, .d_v = 13, .is_f32 = false});
-  compare_attention(random, {.n_heads = 3, .d_k = 37, .d_v = 29, .values_in_keys = true});
-  compare_attention(random, {.n_heads = 5,
-                             .d_k = 37,
-                             .d_v = 29,
-                             .values_in_keys = true,
-                             .is_f32 = false,
-                             .window = 65,
-                             .has_sinks = true});
+  for (const int64_t n_rows : {1, 3, 17, 100}) {
+    AttentionCase test = {.n_rows = n_rows, .n_context = 100};
+    const auto compare = [&](int64_t n_kv_heads, int64_t n_heads, int64_t d_k, int64_t d_v) {
+      test.n_kv_heads = n_kv_heads;
+      test.n_heads = n_heads;
+      test.d_k = d_k;
+      test.d_v = d_v;
+      compare_attention(random, test);
+    };
+    compare(3, 6, 21, 13);
+    test.is_f32 = true;
+    test.values_in_keys = true;
+    compare(1, 3, 37, 29);
+    test.values_in_keys = false;
+    test.window = 33;
+    test.has_sinks = true;
+    compare(1, 2, 20, 20);
+    test.is_f32 = false;
+    test.values_in_keys = true;
+    test.window = 65;
+    compare(1, 5, 37, 29);
+  }
 }
 
 TEST(Reference, ImpossibleInstructionSetIsRefusedWithTheList) {

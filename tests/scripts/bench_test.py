@@ -74,7 +74,7 @@ class Compare(unittest.TestCase):
 
 
 class Bench(unittest.TestCase):
-    TINY = ("--small", "--repeat", 2, "--seconds", 0, "--bank-gib", 0.03)
+    TINY = ("--small", "--repeat", 2, "--seconds", 0)
 
     def bench(self, *options):
         done = run(FT_BENCH, *options)
