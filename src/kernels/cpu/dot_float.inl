@@ -33,43 +33,70 @@ FT_INLINE float fold(const VecF* partial) {
   return kByHalves<F> ? fold_halves(partial) : fold_words(partial);
 }
 
-/// fn(vector, j, values) for value j of all chunks of a vector, and all vectors of a segment that
-/// has n_chunks chunks.
-template <typename F, typename Fn>
-FT_INLINE void for_each_value(const uint8_t* codes, int n_chunks, Fn fn) {
+/// Chunks that are loaded together: they give one vector of words, or two of halves.
+template <typename F>
+constexpr int kGroupChunks = kByHalves<F> ? 2 * kLanes : kLanes;
+template <typename F>
+constexpr int kGroupVectors = kGroupChunks<F> / kLanes;
+
+/// fn(vector, j, values) for value j of all chunks of the vectors of a group of a segment.
+template <typename F, int kGroup, typename Fn>
+FT_INLINE void for_each_value(const uint8_t* codes, Fn fn) {
   if constexpr (kByHalves<F>) {
-    unroll<kVectors / 2>([&](auto group) FT_INLINE_LAMBDA {
-      if (group * 2 * kLanes >= n_chunks) return;
-      const Halves halves = load_halves(codes + group * 2 * kLanes * kChunkBytes);
-      unroll<8>([&](auto k) FT_INLINE_LAMBDA {
-        if constexpr (std::is_same_v<F, F16>) {
-          fn(constant<2 * group>, k, floats_of<0>(halves.h[k]));
-          fn(constant<2 * group + 1>, k, floats_of<1>(halves.h[k]));
-        } else {
-          const VecI low = low_e4m3(halves.h[k]);
-          const VecI high = high_e4m3(halves.h[k]);
-          fn(constant<2 * group>, constant<2 * k>, floats_of<0>(low));
-          fn(constant<2 * group + 1>, constant<2 * k>, floats_of<1>(low));
-          fn(constant<2 * group>, constant<2 * k + 1>, floats_of<0>(high));
-          fn(constant<2 * group + 1>, constant<2 * k + 1>, floats_of<1>(high));
-        }
-      });
+    constexpr auto kFirst = constant<2 * kGroup>;
+    constexpr auto kSecond = constant<2 * kGroup + 1>;
+    const Halves halves = load_halves(codes);
+    unroll<8>([&](auto k) FT_INLINE_LAMBDA {
+      if constexpr (std::is_same_v<F, F16>) {
+        fn(kFirst, k, floats_of<0>(halves.h[k]));
+        fn(kSecond, k, floats_of<1>(halves.h[k]));
+      } else {
+        const VecI low = low_e4m3(halves.h[k]);
+        const VecI high = high_e4m3(halves.h[k]);
+        fn(kFirst, constant<2 * k>, floats_of<0>(low));
+        fn(kSecond, constant<2 * k>, floats_of<1>(low));
+        fn(kFirst, constant<2 * k + 1>, floats_of<0>(high));
+        fn(kSecond, constant<2 * k + 1>, floats_of<1>(high));
+      }
     });
   } else {
-    unroll<kVectors>([&](auto v) FT_INLINE_LAMBDA {
-      if (v * kLanes >= n_chunks) return;
-      const Words words = load_words(codes + v * kLanes * kChunkBytes);
-      unroll<4>([&](auto k) FT_INLINE_LAMBDA {
-        if constexpr (std::is_same_v<F, F32>) {
-          fn(v, k, as_floats(words.w[k]));
-        } else {
-          fn(v, constant<2 * k>, low_bf16(words.w[k]));
-          fn(v, constant<2 * k + 1>, high_bf16(words.w[k]));
-        }
-      });
+    const Words words = load_words(codes);
+    unroll<4>([&](auto k) FT_INLINE_LAMBDA {
+      if constexpr (std::is_same_v<F, F32>) {
+        fn(constant<kGroup>, k, as_floats(words.w[k]));
+      } else {
+        fn(constant<kGroup>, constant<2 * k>, low_bf16(words.w[k]));
+        fn(constant<kGroup>, constant<2 * k + 1>, high_bf16(words.w[k]));
+      }
     });
   }
 }
+
+/// Which chunks of a segment there are.
+struct Present {
+  int n_whole = 0;  // chunks that have all their values
+  int n_more = 0;   // values of the chunk behind them
+};
+
+template <typename F>
+FT_INLINE Present present_of(int64_t cols, int64_t segment) {
+  const int64_t left = cols - segment * kSegmentOf<F>;
+  if (left >= kSegmentOf<F>) return {kPartials, 0};
+  return {static_cast<int>(left / F::kChunkValues), static_cast<int>(left % F::kChunkValues)};
+}
+
+/// The lanes of a vector that have a value at position j of their chunk.
+template <typename F, int kVector>
+struct LaneMasks {
+  Mask whole, all;
+  int n_more;
+
+  FT_INLINE explicit LaneMasks(const Present& p)
+      : whole(lanes_of_first<F, kVector>(p.n_whole)),
+        all(lanes_of_first<F, kVector>(p.n_whole + (p.n_more > 0 ? 1 : 0))),
+        n_more(p.n_more) {}
+  FT_INLINE Mask at(int j) const { return j < n_more ? all : whole; }
+};
 
 template <typename F>
 struct VectorFloatDot {
@@ -112,53 +139,49 @@ struct VectorFloatDot {
     }
   }
 
-  /// The scales of the chunks of a segment, for all its vectors.
-  static FT_INLINE void segment_scales(const uint8_t* scales, int64_t segment, int n_chunks,
-                                       VecF* to) {
-    constexpr int64_t kTiles = kSegment / (F::kBlock == 0 ? kSegment : F::kBlock);
-    unroll<kVectors / 2>([&](auto group) FT_INLINE_LAMBDA {
-      if (group * 2 * kLanes >= n_chunks) return;
-      const int64_t first = segment * kTiles + group * kTiles / (kVectors / 2);
-      to[2 * group] = to[2 * group + 1] =
-          spread_tile_scales(scales + first * static_cast<int64_t>(sizeof(float)));
-    });
+  static constexpr int kGroups = kPartials / kGroupChunks<F>;
+
+  /// The scales of the chunks of the vectors of a group: one for all, since tiles are as wide as
+  /// several chunks.
+  static FT_INLINE VecF group_scales(const uint8_t* scales, int64_t segment, int group) {
+    constexpr int64_t kTiles = kGroupChunks<F> * kChunk / (kScaled ? F::kBlock : 1);
+    const int64_t first = (segment * kGroups + group) * kTiles;
+    return spread_tile_scales(scales + first * static_cast<int64_t>(sizeof(float)));
   }
 
-  static FT_INLINE int chunks_left(const WeightView& w, int64_t segment) {
-    return lanes_with(w.cols - segment * kSegment, 0, kChunk);
-  }
-
-  /// Adds a segment of one row of weights times one row of activations. kWhole: it has all values.
-  template <bool kWhole>
-  static FT_INLINE void add_segment(const WeightView& w, const uint8_t* codes,
-                                    const uint8_t* scales, const float* x, int64_t segment,
-                                    VecF* partial) {
+  /// Adds a group of one row of weights times one row of activations. kWhole: it has all values.
+  template <int kGroup, bool kWhole>
+  static FT_INLINE void add_group(const WeightView& w, const uint8_t* codes, const uint8_t* scales,
+                                  const float* x, int64_t segment, VecF* partial) {
+    constexpr int kCount = kGroupVectors<F>;
+    constexpr int kFirst = kGroup * kCount;
     const int64_t n = n_segments(w.cols);
-    const int n_chunks = kWhole ? kPartials : chunks_left(w, segment);
-    VecF chunk_sums[kVectors];
-    for (int v = 0; v < kVectors; ++v) chunk_sums[v] = zero();
-    VecF* sums = kScaled ? chunk_sums : partial;
-    prefetch(codes, kPartials * kChunkBytes);
-    for_each_value<F>(codes, n_chunks, [&](auto v, auto j, VecF values) FT_INLINE_LAMBDA {
+    const Present present = present_of<F>(w.cols, segment);
+    const LaneMasks<F, kFirst> first(present);
+    const LaneMasks<F, kFirst + kCount - 1> second(present);
+    VecF sums[kCount];
+    unroll<kCount>([&](auto i)
+                       FT_INLINE_LAMBDA { sums[i] = kScaled ? zero() : partial[kFirst + i]; });
+    for_each_value<F, kGroup>(codes, [&](auto v, auto j, VecF values) FT_INLINE_LAMBDA {
       const VecF a = load_floats(x + at(n, v, segment, j));
+      VecF& sum = sums[v - kFirst];
       if constexpr (kWhole) {
-        sums[v] = fma(values, a, sums[v]);
+        sum = fma(values, a, sum);
       } else {
-        const int n_lanes = lanes_with(w.cols - segment * kSegment, j, kChunk);
-        sums[v] = fma(lanes_of_first<F, v>(n_lanes), values, a, sums[v]);
+        sum = fma(v == kFirst ? first.at(j) : second.at(j), values, a, sum);
       }
     });
-    if constexpr (kScaled) {
-      VecF factors[kVectors] = {};
-      segment_scales(scales, segment, n_chunks, factors);
-      unroll<kVectors>([&](auto v) FT_INLINE_LAMBDA {
-        if (kWhole) {
-          partial[v] = fma(factors[v], sums[v], partial[v]);
-        } else if (v / 2 * 2 * kLanes < n_chunks) {
-          partial[v] = fma(lanes_of_first<F, v>(n_chunks), factors[v], sums[v], partial[v]);
-        }
-      });
-    }
+    unroll<kCount>([&](auto i) FT_INLINE_LAMBDA {
+      VecF& total = partial[kFirst + i];
+      if constexpr (!kScaled) {
+        total = sums[i];
+      } else if constexpr (kWhole) {
+        total = fma(group_scales(scales, segment, kGroup), sums[i], total);
+      } else {
+        total = fma(i == 0 ? first.all : second.all, group_scales(scales, segment, kGroup), sums[i],
+                    total);
+      }
+    });
   }
 
   static FT_INLINE float dot(const WeightView& w, int64_t n, const uint8_t* packed) {
@@ -168,10 +191,21 @@ struct VectorFloatDot {
     const int64_t n_whole = w.cols / kSegment;
     VecF partial[kVectors];
     for (int v = 0; v < kVectors; ++v) partial[v] = zero();
-    int64_t s = 0;
-    for (; s < n_whole; ++s, codes += kPartials * kChunkBytes)
-      add_segment<true>(w, codes, scales, x, s, partial);
-    if (s * kSegment < w.cols) add_segment<false>(w, codes, scales, x, s, partial);
+    constexpr int64_t kGroupBytes = kGroupChunks<F> * kChunkBytes;
+    for (int64_t s = 0; s < n_whole; ++s, codes += kPartials * kChunkBytes) {
+      prefetch(codes, kPartials * kChunkBytes);
+      unroll<kGroups>([&](auto g) FT_INLINE_LAMBDA {
+        add_group<g, true>(w, codes + g * kGroupBytes, scales, x, s, partial);
+      });
+    }
+    const Present present = present_of<F>(w.cols, n_whole);
+    unroll<kGroups>([&](auto g) FT_INLINE_LAMBDA {
+      if ((g + 1) * kGroupChunks<F> <= present.n_whole) {
+        add_group<g, true>(w, codes + g * kGroupBytes, scales, x, n_whole, partial);
+      } else if (g * kGroupChunks<F> < present.n_whole + present.n_more) {
+        add_group<g, false>(w, codes + g * kGroupBytes, scales, x, n_whole, partial);
+      }
+    });
     return fold<F>(partial) * (F::kRowFactor * w.factor);
   }
 
@@ -184,16 +218,18 @@ struct VectorFloatDot {
       auto* factors = values + n * kSegment;
       const uint8_t* codes = w.codes + (tile.n + i) * w.row_bytes;
       for (int64_t s = 0; s < n; ++s, codes += kPartials * kChunkBytes) {
-        const int n_chunks = chunks_left(w, s);
-        for_each_value<F>(codes, n_chunks, [&](auto v, auto j, VecF x) FT_INLINE_LAMBDA {
-          store_floats(values + at(n, v, s, j), x);
+        unroll<kGroups>([&](auto g) FT_INLINE_LAMBDA {
+          if (s * kSegment + g * kGroupChunks<F> * kChunk >= w.cols) return;
+          const uint8_t* group = codes + g * kGroupChunks<F> * kChunkBytes;
+          for_each_value<F, g>(group, [&](auto v, auto j, VecF x) FT_INLINE_LAMBDA {
+            store_floats(values + at(n, v, s, j), x);
+          });
+          if constexpr (kScaled) {
+            const VecF scale = group_scales(scale_row<F>(w, tile.n + i), s, g);
+            for (int v = 0; v < kGroupVectors<F>; ++v)
+              store_floats(factors + ((g * kGroupVectors<F> + v) * n + s) * kLanes, scale);
+          }
         });
-        if constexpr (kScaled) {
-          VecF scales[kVectors] = {};
-          segment_scales(scale_row<F>(w, tile.n + i), s, n_chunks, scales);
-          for (int v = 0; v < kVectors; ++v)
-            store_floats(factors + (v * n + s) * kLanes, scales[v]);
-        }
       }
     }
   }
@@ -219,23 +255,26 @@ struct VectorFloatDot {
     for (auto& row : totals) {
       for (VecF& total : row) total = zero();
     }
+    constexpr int kFirstChunk = kVector / kGroupVectors<F> * kGroupChunks<F>;
     for (int64_t s = 0; s < n; ++s) {
-      const int64_t left = w.cols - s * kSegment;
+      const Present present = present_of<F>(w.cols, s);
+      if (kFirstChunk >= present.n_whole + present.n_more) break;  // only in the last segment
+      const bool is_whole = kFirstChunk + kGroupChunks<F> <= present.n_whole;
+      const LaneMasks<F, kVector> masks(present);
       const int64_t first = at(n, kVector, s, 0);
-      if (left >= kSegment) {
-        for (int j = 0; j < kChunk; ++j) add_products<true>(rows, first + j * kLanes, Mask{}, sums);
+      if (is_whole) {
+        unroll<kChunk>([&](auto j) FT_INLINE_LAMBDA {
+          add_products<true>(rows, first + j * kLanes, masks.all, sums);
+        });
       } else {
-        for (int j = 0; j < kChunk; ++j) {
-          const Mask mask = lanes_of_first<F, kVector>(lanes_with(left, j, kChunk));
-          add_products<false>(rows, first + j * kLanes, mask, sums);
-        }
+        for (int j = 0; j < kChunk; ++j)
+          add_products<false>(rows, first + j * kLanes, masks.at(j), sums);
       }
       if constexpr (kScaled) {
-        const Mask mask = lanes_of_first<F, kVector>(lanes_with(left, 0, kChunk));
         for (int i = 0; i < kWeights; ++i) {
           const VecF factor = load_floats(rows.factors[i] + (kVector * n + s) * kLanes);
           for (int m = 0; m < kTile; ++m) {
-            totals[i][m] = fma(mask, factor, sums[i][m], totals[i][m]);
+            totals[i][m] = fma(masks.all, factor, sums[i][m], totals[i][m]);
             sums[i][m] = zero();
           }
         }

@@ -133,12 +133,17 @@ struct VectorInt8Dot {
     if (left > 0) prefetch(codes, kPartials * kChunkBytes);
     unroll<kVectors>([&](auto v) FT_INLINE_LAMBDA {
       if (left <= 0) return;
-      Mask masks[kBlocks];
-      for (int b = 0; b < kBlocks; ++b)
-        masks[b] = word_mask(lanes_with(left, b * F::kBlock, kChunk));
       const Group g = load_group(codes, scales);
-      for (int m = 0; m < n_rows; ++m)
-        partial[m][v] = add_group<false>(g, tile.rows[m] + offset, masks, partial[m][v]);
+      if (left >= kLanes * kChunk) {
+        for (int m = 0; m < n_rows; ++m)
+          partial[m][v] = add_group<true>(g, tile.rows[m] + offset, nullptr, partial[m][v]);
+      } else {
+        Mask masks[kBlocks];
+        for (int b = 0; b < kBlocks; ++b)
+          masks[b] = word_mask(lanes_with(left, b * F::kBlock, kChunk));
+        for (int m = 0; m < n_rows; ++m)
+          partial[m][v] = add_group<false>(g, tile.rows[m] + offset, masks, partial[m][v]);
+      }
       codes += kLanes * kChunkBytes;
       scales += kLanes * kBlocks;
       offset += kGroupBytes;

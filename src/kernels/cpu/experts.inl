@@ -39,18 +39,30 @@ FT_INLINE Grouping group_routes(Lane& lane, const ExpertsArgs& args) {
   return g;
 }
 
+/// What the pieces of work share.
+struct ExpertStep {
+  const ExpertsArgs& args;
+  const Grouping& routes;
+  TensorView hidden = {};  // [n_routes, d_expert]
+  TensorView up = {};      // the same, before it is multiplied with the gate
+
+  FT_INLINE const uint8_t* record(int32_t expert) const {
+    return args.records + static_cast<uint64_t>(expert) * args.layout->record_bytes();
+  }
+};
+
 /// hidden[at, n] = activation(gate row n, up row n) for rows [n.begin, n.end) and all routes of one
-/// expert. `up`: shaped as hidden.
+/// expert.
 template <typename D>
-FT_INLINE void gate_up_rows(const ExpertsArgs& args, const Grouping& g, const Packed& x,
-                            int32_t expert, const WeightRows& n, const TensorView& hidden,
-                            const TensorView& up, uint8_t* scratch) {
-  const ExpertLayout& layout = *args.layout;
-  const uint8_t* record = args.records + static_cast<uint64_t>(expert) * layout.record_bytes();
+FT_INLINE void gate_up_rows(const ExpertStep& step, const Packed& x, int32_t expert,
+                            const WeightRows& n, uint8_t* scratch) {
+  const Grouping& g = step.routes;
+  const ExpertLayout& layout = *step.args.layout;
+  const uint8_t* record = step.record(expert);
   const int32_t first = g.offsets[expert];
   const int64_t n_rows = g.offsets[expert + 1] - first;
   for (const ExpertMatrix matrix : {ExpertMatrix::kGate, ExpertMatrix::kUp}) {
-    const TensorView& y = matrix == ExpertMatrix::kGate ? hidden : up;
+    const TensorView& y = matrix == ExpertMatrix::kGate ? step.hidden : step.up;
     const Product product = {.w = layout.matrix(record, matrix),
                              .x = x,
                              .n_rows = n_rows,
@@ -60,20 +72,23 @@ FT_INLINE void gate_up_rows(const ExpertsArgs& args, const Grouping& g, const Pa
     multiply_rows<D>(product, n, scratch);
   }
   for (int64_t m = first; m < first + n_rows; ++m) {
-    gate_values(args.gate, hidden.row(m) + n.begin, up.row(m) + n.begin, n.end - n.begin);
+    gate_values(step.args.gate, step.hidden.row(m) + n.begin, step.up.row(m) + n.begin,
+                n.end - n.begin);
   }
 }
 
+/// hidden: packed.
 template <typename D>
-FT_INLINE void down_rows(const ExpertsArgs& args, const Grouping& g, const Packed& hidden,
-                         int32_t expert, const WeightRows& n, uint8_t* scratch) {
-  const ExpertLayout& layout = *args.layout;
-  const uint8_t* record = args.records + static_cast<uint64_t>(expert) * layout.record_bytes();
+FT_INLINE void down_rows(const ExpertStep& step, const Packed& hidden, int32_t expert,
+                         const WeightRows& n, uint8_t* scratch) {
+  const Grouping& g = step.routes;
+  const ExpertLayout& layout = *step.args.layout;
+  const uint8_t* record = step.record(expert);
   const int32_t first = g.offsets[expert];
   const Product product = {.w = layout.matrix(record, ExpertMatrix::kDown),
                            .x = hidden.from(first),
                            .n_rows = g.offsets[expert + 1] - first,
-                           .y = args.results,
+                           .y = step.args.results,
                            .y_rows = g.routes + first,
                            .bias = layout.bias(record, ExpertMatrix::kDown)};
   multiply_rows<D>(product, n, scratch);
@@ -100,8 +115,10 @@ void experts(Lane& lane, const ExpertsArgs& args) {
   const Grouping g = group_routes(lane, args);
   if (g.n_routes == 0) return;
   const ExpertShape& shape = args.layout->shape();
-  const TensorView hidden = scratch(lane, g.n_routes, shape.d_expert);
-  const TensorView up = scratch(lane, g.n_routes, shape.d_expert);
+  const ExpertStep step = {.args = args,
+                           .routes = g,
+                           .hidden = scratch(lane, g.n_routes, shape.d_expert),
+                           .up = scratch(lane, g.n_routes, shape.d_expert)};
   visit_format(shape.format, [&](auto format) {
     using D = Dot<decltype(format), kExact>;
     const int64_t gate_up_bytes = D::decoded_bytes(shape.d_model);
@@ -112,13 +129,12 @@ void experts(Lane& lane, const ExpertsArgs& args) {
     const Packed x = pack_rows<D>(lane, args.x, shape.d_model, 1, 0);
     for_rows_of_experts(lane, g, shape.d_expert, row_bytes_of(shape.format, shape.d_model),
                         [&](int32_t expert, const WeightRows& rows, int member) {
-                          gate_up_rows<D>(args, g, x, expert, rows, hidden, up,
-                                          decoded + member * decoded_bytes);
+                          gate_up_rows<D>(step, x, expert, rows, decoded + member * decoded_bytes);
                         });
-    const Packed h = pack_rows<D>(lane, hidden, shape.d_expert, 1, 0);
+    const Packed h = pack_rows<D>(lane, step.hidden, shape.d_expert, 1, 0);
     for_rows_of_experts(lane, g, shape.d_model, row_bytes_of(shape.format, shape.d_expert),
                         [&](int32_t expert, const WeightRows& rows, int member) {
-                          down_rows<D>(args, g, h, expert, rows, decoded + member * decoded_bytes);
+                          down_rows<D>(step, h, expert, rows, decoded + member * decoded_bytes);
                         });
   });
 }
