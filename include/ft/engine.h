@@ -16,6 +16,11 @@ namespace ft {
 
 enum class KvDType { kBF16, kF32 };
 
+enum class LoadFormat {
+  kAuto,   // the weights that the folder holds
+  kDummy,  // random weights for its config.json, as the declared scheme stores them: for measuring
+};
+
 /// What a load has done so far; called from the loading thread a few times a second.
 struct LoadProgress {
   uint64_t done_bytes = 0;
@@ -25,6 +30,8 @@ struct LoadProgress {
 
 struct EngineOptions {
   std::string model_dir = {};  // a folder with config.json and *.safetensors
+  LoadFormat load_format = LoadFormat::kAuto;
+  uint64_t dummy_seed = 0;  // of a dummy: same seed, same weights
   // Instruction set: scalar, avx2, avx512, or auto: that of the variable FT_ISA, else the best; an
   // impossible one is an Error
   std::string isa = "auto";

@@ -77,6 +77,7 @@ std::string list_tokens(const Tokenizer& tokenizer, const std::vector<int32_t>& 
 void add_model(const ModelReport& model, Table& table) {
   table.heading("Model");
   table.row("folder", model.path);
+  if (model.is_dummy) table.row("weights", "made up (--load-format dummy)");
   table.row("architecture", model.architecture);
   table.row("parameters",
             fmt::format("{}, of which {} active for a token", format_params(model.n_params),
@@ -153,6 +154,7 @@ Json json_of(const ModelReport& model) {
         {{"name", format.name}, {"used_for", format.used_for}, {"n_bytes", format.n_bytes}});
   }
   return {{"path", model.path},
+          {"load_format", model.is_dummy ? "dummy" : "auto"},
           {"architecture", model.architecture},
           {"attention", model.attention},
           {"experts_format", model.experts_format},
@@ -248,7 +250,7 @@ int run_inspect(std::span<const std::string> arguments) {
   const EngineOptions engine_options = model_options.resolve(kCommand);
   const ModelReport model = inspect_model(engine_options);
   const MachineReport machine = inspect_machine(engine_options.isa);
-  const TextSide text = read_text_side(engine_options.model_dir);
+  const TextSide text = model.is_dummy ? TextSide{} : read_text_side(engine_options.model_dir);
   if (text.tokenizer) print_notes(*text.tokenizer);
   if (is_json) {
     const Json json{

@@ -9,6 +9,7 @@
 #include "engine/opened_model.h"
 #include "engine/runner.h"
 #include "engine/session.h"
+#include "files/dummy_tensors.h"
 #include "kernels/cpu/select.h"
 
 namespace ft {
@@ -69,7 +70,10 @@ class CpuEngine : public Engine {
                            .total_bytes = placement.bank_bytes,
                            .seconds = elapsed.count()});
     };
+    DummyTensors* const dummy = opened_.checkpoint->dummy();
+    if (dummy != nullptr) dummy->fill(team_);
     opened_.model->bank().fill(team_, report);
+    if (dummy != nullptr) dummy->drop_experts();
     report(placement.bank_bytes);
     runner_ = std::make_unique<Runner>(*opened_.model, placement, team_, ops_);
   }
