@@ -68,7 +68,8 @@ struct Reply {
   double prefill_seconds = 0;
   double decode_seconds = 0;  // from the first of the n_decode steps to the last token
   int64_t n_decode = 0;
-  uint64_t decode_bytes = 0;  // weights read by these steps, as the model states them
+  uint64_t decode_bytes = 0;     // weights read by these steps, as the model states them
+  uint64_t decode_kv_bytes = 0;  // keys and values that their attention read, windows considered
 };
 
 /// One timeline of tokens with its KV cache. All sessions of an engine belong to one thread at a
@@ -110,6 +111,9 @@ class Engine {
   /// (about 0.3 s, over at most 512 MiB that are free again afterwards). 0 where there is no memory
   /// for it.
   virtual double read_gbps() = 0;
+
+  /// The same, measured anew at each call: for a figure that is set beside one of the same moment.
+  virtual double measure_read_gbps() = 0;
 };
 
 /// Binds the model without loading it: headers, scales and small vectors. Same errors as

@@ -33,20 +33,19 @@ class CpuEngine : public Engine {
   int64_t n_context() const override { return opened_.placement.n_context; }
 
   double read_gbps() override {
-    if (!read_gbps_) read_gbps_ = measure();
+    if (!read_gbps_) read_gbps_ = measure_read_gbps();
     return *read_gbps_;
   }
-
- private:
-  double measure() {
+  double measure_read_gbps() override {
     try {
-      return measure_read_gbps(team_);
+      return ft::measure_read_gbps(team_);
     } catch (const Error& error) {  // a figure is not worth the end of a program
       if (error.kind() != ErrorKind::kOutOfMemory) throw;
       return 0;
     }
   }
 
+ private:
   void load(const EngineOptions& options) {
     const Placement& placement = opened_.placement;
     const auto note = [&](const std::string& text) {

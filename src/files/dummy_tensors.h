@@ -30,8 +30,8 @@ class DummyTensors {
 
   /// What Weights reads of a module, a stack of experts with biases, a vector. A module keeps bf16
   /// where the scheme excepts it, and where published files do although no list says so: embedding,
-  /// head and routers. Errors: kOutOfMemory for sizes beyond what can be addressed, kUnsupported for a stack in a scheme
-  /// that has none.
+  /// head and routers. Errors: kOutOfMemory for sizes that no model has, kUnsupported for a stack in
+  /// a scheme that has none.
   void want_matrix(const std::string& module, int64_t rows, int64_t cols, bool is_expert);
   void want_stack(const std::string& base, int64_t n_experts, int64_t n_rows, int64_t cols);
   void want_vector(const std::string& name, int64_t n);
