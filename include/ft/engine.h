@@ -16,6 +16,11 @@ namespace ft {
 
 enum class KvDType { kBF16, kF32 };
 
+enum class LoadFormat {
+  kAuto,   // the weights that the folder holds
+  kDummy,  // random weights for its config.json, as the declared scheme stores them: for measuring
+};
+
 /// What a load has done so far; called from the loading thread a few times a second.
 struct LoadProgress {
   uint64_t done_bytes = 0;
@@ -25,6 +30,8 @@ struct LoadProgress {
 
 struct EngineOptions {
   std::string model_dir = {};  // a folder with config.json and *.safetensors
+  LoadFormat load_format = LoadFormat::kAuto;
+  uint64_t dummy_seed = 0;  // of a dummy: same seed, same weights
   // Instruction set: scalar, avx2, avx512, or auto: that of the variable FT_ISA, else the best; an
   // impossible one is an Error
   std::string isa = "auto";
@@ -61,7 +68,8 @@ struct Reply {
   double prefill_seconds = 0;
   double decode_seconds = 0;  // from the first of the n_decode steps to the last token
   int64_t n_decode = 0;
-  uint64_t decode_bytes = 0;  // weights read by these steps, as the model states them
+  uint64_t decode_bytes = 0;     // weights read by these steps, as the model states them
+  uint64_t decode_kv_bytes = 0;  // keys and values that their attention read, windows considered
 };
 
 /// One timeline of tokens with its KV cache. All sessions of an engine belong to one thread at a
@@ -103,6 +111,9 @@ class Engine {
   /// (about 0.3 s, over at most 512 MiB that are free again afterwards). 0 where there is no memory
   /// for it.
   virtual double read_gbps() = 0;
+
+  /// The same, measured anew at each call: for a figure that is set beside one of the same moment.
+  virtual double measure_read_gbps() = 0;
 };
 
 /// Binds the model without loading it: headers, scales and small vectors. Same errors as

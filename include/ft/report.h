@@ -40,6 +40,7 @@ struct FormatReport {
 
 struct ModelReport {
   std::string path;
+  bool is_dummy = false;       // weights are made up
   std::string architecture;    // "qwen3_moe"
   std::string attention;       // "GQA 32 heads, 4 KV heads of 128", "MLA ..."
   std::string experts_format;  // "nvfp4"

@@ -16,6 +16,7 @@ constexpr Command kCommands[] = {
     {"run", "answer one prompt", run_run},
     {"shell", "chat in the terminal", run_shell},
     {"inspect", "say what a model is, what it needs, and what this machine has", run_inspect},
+    {"bench", "measure the speed of a model on this machine", run_bench},
     {"logits", "write the logits of given tokens, for those who port models", run_logits},
     {"tokenize", "show the tokens of a text", run_tokenize},
 };

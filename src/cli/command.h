@@ -31,6 +31,8 @@ int run_run(std::span<const std::string> arguments);
 int run_shell(std::span<const std::string> arguments);
 int run_inspect(std::span<const std::string> arguments);
 int run_logits(std::span<const std::string> arguments);
+int run_bench(std::span<const std::string> arguments);
+int run_bench_decode(std::span<const std::string> arguments);  // `ft bench decode`
 int run_tokenize(std::span<const std::string> arguments);
 
 }  // namespace ft

@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/model_options.h"
 #include "cli/options.h"
+#include "cli/report_json.h"
 #include "ft/engine.h"
 
 namespace ft {
@@ -77,6 +78,7 @@ std::string list_tokens(const Tokenizer& tokenizer, const std::vector<int32_t>& 
 void add_model(const ModelReport& model, Table& table) {
   table.heading("Model");
   table.row("folder", model.path);
+  if (model.is_dummy) table.row("weights", "made up (--load-format dummy)");
   table.row("architecture", model.architecture);
   table.row("parameters",
             fmt::format("{}, of which {} active for a token", format_params(model.n_params),
@@ -146,40 +148,6 @@ void add_machine(const MachineReport& machine, Table& table) {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const ModelReport& model) {
-  Json formats = Json::array();
-  for (const FormatReport& format : model.formats) {
-    formats.push_back(
-        {{"name", format.name}, {"used_for", format.used_for}, {"n_bytes", format.n_bytes}});
-  }
-  return {{"path", model.path},
-          {"architecture", model.architecture},
-          {"attention", model.attention},
-          {"experts_format", model.experts_format},
-          {"n_vocab", model.n_vocab},
-          {"d_model", model.d_model},
-          {"n_layers", model.n_layers},
-          {"n_moe_layers", model.n_moe_layers},
-          {"n_experts", model.n_experts},
-          {"n_active", model.n_active},
-          {"n_shared_experts", model.n_shared_experts},
-          {"d_expert", model.d_expert},
-          {"n_context", model.n_context},
-          {"n_session_context", model.n_session_context},
-          {"n_params", model.n_params},
-          {"n_active_params", model.n_active_params},
-          {"file_bytes", model.file_bytes},
-          {"expert_bytes", model.expert_bytes},
-          {"bank_bytes", model.bank_bytes},
-          {"dense_bytes", model.dense_bytes},
-          {"step_bytes", model.step_bytes},
-          {"kv_bytes_per_token", model.kv_bytes_per_token},
-          {"host_bytes", model.host_bytes},
-          {"device_min_bytes", model.device_min_bytes},
-          {"device_all_bytes", model.device_all_bytes},
-          {"formats", std::move(formats)}};
-}
-
 Json json_of(const TextSide& text) {
   if (!text.tokenizer) {
     return {{"tokenizer", nullptr},
@@ -204,28 +172,6 @@ Json json_of(const TextSide& text) {
           {"errors", text.errors}};
 }
 
-Json json_of(const MachineReport& machine) {
-  Json gpus = Json::array();
-  for (const GpuReport& gpu : machine.gpus) {
-    gpus.push_back({{"name", gpu.name},
-                    {"uuid", gpu.uuid},
-                    {"memory_bytes", gpu.memory_bytes},
-                    {"compute_capability", gpu.compute_capability}});
-  }
-  return {{"cpu_name", machine.cpu_name},
-          {"n_cpus_online", machine.n_cpus_online},
-          {"n_cpus_allowed", machine.n_cpus_allowed},
-          {"n_cores_allowed", machine.n_cores_allowed},
-          {"cpu_limit", machine.cpu_limit},
-          {"n_numa_nodes", machine.n_numa_nodes},
-          {"isa", machine.isa},
-          {"isas", machine.isas},
-          {"memory_bytes", machine.memory_bytes},
-          {"memory_available_bytes", machine.memory_available_bytes},
-          {"gpus", std::move(gpus)},
-          {"why_no_gpu", machine.gpus.empty() ? Json(machine.why_no_gpu) : Json(nullptr)}};
-}
-
 }  // namespace
 
 int run_inspect(std::span<const std::string> arguments) {
@@ -248,11 +194,12 @@ int run_inspect(std::span<const std::string> arguments) {
   const EngineOptions engine_options = model_options.resolve(kCommand);
   const ModelReport model = inspect_model(engine_options);
   const MachineReport machine = inspect_machine(engine_options.isa);
-  const TextSide text = read_text_side(engine_options.model_dir);
+  const TextSide text = model.is_dummy ? TextSide{} : read_text_side(engine_options.model_dir);
   if (text.tokenizer) print_notes(*text.tokenizer);
   if (is_json) {
-    const Json json{
-        {"model", json_of(model)}, {"text", json_of(text)}, {"machine", json_of(machine)}};
+    const Json json{{"model", Json::parse(report_json(model))},
+                    {"text", json_of(text)},
+                    {"machine", Json::parse(report_json(machine))}};
     print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     return 0;
   }

@@ -178,7 +178,7 @@ int run_logits(std::span<const std::string> arguments) {
     check_request(options, tokens, model);
   };
   std::optional<Tokenizer> tokenizer;
-  if (!options.out) {
+  if (!options.out && !options.model.is_dummy()) {
     tokenizer = load_tokenizer_to_spell(engine_options.model_dir, options.model.is_quiet);
   }
   const auto engine = load_engine(std::move(engine_options), options.model.is_quiet);

@@ -51,6 +51,10 @@ void ModelOptions::add_model_to(Options& options) {
 
 void ModelOptions::add_sizes_to(Options& options) {
   add_model_to(options);
+  options.value("--load-format", load_format,
+                "auto, or dummy: random weights for a folder's config.json, with token ids instead "
+                "of text (default: auto)");
+  options.value("--dummy-seed", dummy_seed, "Of a dummy's weights (default: 0)");
   options.value("--isa", isa, "Instruction set: auto, scalar, avx2, avx512 (default: auto)");
   options.value("--kv-dtype", kv_dtype, "Keys and values in bf16 or f32 (default: bf16)");
   options.flag("--exact", is_exact,
@@ -73,8 +77,24 @@ std::string ModelOptions::resolve_model_dir() const {
   return model_dir ? *model_dir : find_demo_model();
 }
 
+void ModelOptions::refuse_dummy() const {
+  if (!is_dummy()) return;
+  bad_input(
+      "--load-format dummy: a dummy model has no tokenizer, its token ids are mere numbers; `ft "
+      "logits --tokens 1,2,3` takes them, `ft bench decode` draws them");
+}
+
 EngineOptions ModelOptions::resolve(const std::string& command) const {
   EngineOptions engine;
+  if (load_format && *load_format != "auto" && *load_format != "dummy") {
+    throw UsageError(command,
+                     fmt::format("--load-format is auto or dummy, not '{}'", *load_format));
+  }
+  if (dummy_seed && !is_dummy()) {
+    throw UsageError(command, "--dummy-seed has no effect without --load-format dummy");
+  }
+  engine.load_format = is_dummy() ? LoadFormat::kDummy : LoadFormat::kAuto;
+  engine.dummy_seed = dummy_seed.value_or(engine.dummy_seed);
   if (isa) engine.isa = *isa;
   if (kv_dtype && *kv_dtype != "bf16" && *kv_dtype != "f32") {
     throw UsageError(command, fmt::format("--kv-dtype is bf16 or f32, not '{}'", *kv_dtype));

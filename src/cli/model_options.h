@@ -17,6 +17,8 @@ std::string find_demo_model();
 
 struct ModelOptions {
   std::optional<std::string> model_dir;
+  std::optional<std::string> load_format;
+  std::optional<uint64_t> dummy_seed;
   std::optional<std::string> isa;
   std::optional<std::string> kv_dtype;
   std::optional<int64_t> n_threads;
@@ -34,6 +36,9 @@ struct ModelOptions {
 
   /// `--model` or the demo model.
   std::string resolve_model_dir() const;
+  bool is_dummy() const { return load_format == "dummy"; }
+  /// For a command that needs text. Errors: kBadInput for a dummy, which has no tokenizer.
+  void refuse_dummy() const;
   /// Errors: UsageError for a value that no option has; as find_demo_model().
   EngineOptions resolve(const std::string& command) const;
 };

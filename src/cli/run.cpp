@@ -115,6 +115,7 @@ int run_run(std::span<const std::string> arguments) {
   RunOptions options;
   if (!options.parse(arguments)) return 0;
   EngineOptions engine_options = options.model.resolve(kCommand);
+  options.model.refuse_dummy();
   const std::string folder = engine_options.model_dir;
   const std::string prompt = words_or_input(kCommand, options.words, /*drops_line_end=*/true);
   const ChatText text = load_chat_text(folder);

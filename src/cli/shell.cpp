@@ -210,6 +210,7 @@ int run_shell(std::span<const std::string> arguments) {
   if (!options.parse(arguments)) return 0;
 
   EngineOptions engine_options = model.resolve(kCommand);
+  model.refuse_dummy();
   const std::string folder = engine_options.model_dir;
   const ChatText text = load_chat_text(folder);
   if (!text.chat_template) {

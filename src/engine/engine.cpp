@@ -9,6 +9,7 @@
 #include "engine/opened_model.h"
 #include "engine/runner.h"
 #include "engine/session.h"
+#include "files/dummy_tensors.h"
 #include "kernels/cpu/select.h"
 
 namespace ft {
@@ -32,20 +33,19 @@ class CpuEngine : public Engine {
   int64_t n_context() const override { return opened_.placement.n_context; }
 
   double read_gbps() override {
-    if (!read_gbps_) read_gbps_ = measure();
+    if (!read_gbps_) read_gbps_ = measure_read_gbps();
     return *read_gbps_;
   }
-
- private:
-  double measure() {
+  double measure_read_gbps() override {
     try {
-      return measure_read_gbps(team_);
+      return ft::measure_read_gbps(team_);
     } catch (const Error& error) {  // a figure is not worth the end of a program
       if (error.kind() != ErrorKind::kOutOfMemory) throw;
       return 0;
     }
   }
 
+ private:
   void load(const EngineOptions& options) {
     const Placement& placement = opened_.placement;
     const auto note = [&](const std::string& text) {
@@ -69,7 +69,10 @@ class CpuEngine : public Engine {
                            .total_bytes = placement.bank_bytes,
                            .seconds = elapsed.count()});
     };
+    DummyTensors* const dummy = opened_.checkpoint->dummy();
+    if (dummy != nullptr) dummy->fill(team_);
     opened_.model->bank().fill(team_, report);
+    if (dummy != nullptr) dummy->drop_experts();
     report(placement.bank_bytes);
     runner_ = std::make_unique<Runner>(*opened_.model, placement, team_, ops_);
   }

@@ -10,13 +10,17 @@ namespace ft {
 
 OpenedModel open_planned(const EngineOptions& options, int n_threads) {
   OpenedModel opened;
-  opened.checkpoint = std::make_unique<Checkpoint>(Checkpoint::open(options.model_dir));
+  const bool is_dummy = options.load_format == LoadFormat::kDummy;
+  opened.checkpoint = std::make_unique<Checkpoint>(
+      is_dummy ? Checkpoint::open_dummy(options.model_dir, options.dummy_seed)
+               : Checkpoint::open(options.model_dir));
   opened.model = open_model(*opened.checkpoint);
   opened.placement = plan_placement(
       *opened.model, {.n_context = options.n_context,
                       .n_prefill_rows = options.n_prefill_rows,
                       .n_threads = n_threads,
-                      .kv_is_f32 = options.exact || options.kv_dtype == KvDType::kF32});
+                      .kv_is_f32 = options.exact || options.kv_dtype == KvDType::kF32,
+                      .is_dense_mapped = !is_dummy});
   return opened;
 }
 
@@ -27,6 +31,7 @@ ModelReport report_of(const OpenedModel& opened) {
   const ExpertLayout& layout = model.bank().layout();
   ModelReport r;
   r.path = opened.checkpoint->folder().string();
+  r.is_dummy = opened.checkpoint->dummy() != nullptr;
   r.architecture = card.architecture;
   r.attention = card.attention;
   r.n_vocab = card.n_vocab;
@@ -38,7 +43,7 @@ ModelReport report_of(const OpenedModel& opened) {
   r.n_session_context = placement.n_context;
   r.n_params = card.n_params;
   r.n_active_params = card.n_active_params;
-  for (const TensorEntry& tensor : opened.checkpoint->tensors()) r.file_bytes += tensor.n_bytes;
+  r.file_bytes = opened.checkpoint->tensor_bytes();
   r.dense_bytes = card.dense_bytes;
   r.step_bytes = card.step_bytes;
   r.kv_bytes_per_token = kv_bytes_per_token(placement.kv);

@@ -51,6 +51,7 @@ Placement plan_placement(const Model& model, const PlacementLimits& limits) {
   p.kv.is_f32 = limits.kv_is_f32;
   p.bank_bytes = model.bank().n_bytes();
   p.dense_bytes = card.dense_bytes;
+  p.is_dense_mapped = limits.is_dense_mapped;
   p.kv_bytes = product(static_cast<uint64_t>(p.n_pages * kPageTokens), kv_bytes_per_token(p.kv),
                        "the KV cache");
   const uint64_t row_bytes = sizeof(float) * static_cast<uint64_t>(card.n_vocab);
@@ -65,12 +66,19 @@ Placement plan_placement(const Model& model, const PlacementLimits& limits) {
 }
 
 std::string describe(const Placement& p) {
-  return fmt::format(
-      "{} for experts, {} for the KV cache of {} tokens, {} of scratch: {} to allocate; {} of "
-      "dense weights stay mapped from the file",
-      format_bytes(p.bank_bytes), format_bytes(p.kv_bytes), format_count(p.n_context),
-      format_bytes(p.allocated_bytes() - p.bank_bytes - p.kv_bytes),
-      format_bytes(p.allocated_bytes()), format_bytes(p.dense_bytes));
+  const uint64_t own_dense_bytes = p.is_dense_mapped ? 0 : p.dense_bytes;
+  const std::string parts =
+      fmt::format("{} for experts, {} for the KV cache of {} tokens, {} of scratch",
+                  format_bytes(p.bank_bytes), format_bytes(p.kv_bytes), format_count(p.n_context),
+                  format_bytes(p.allocated_bytes() - p.bank_bytes - p.kv_bytes - own_dense_bytes));
+  const std::string sum = format_bytes(p.allocated_bytes());
+  const std::string dense = format_bytes(p.dense_bytes);
+  if (p.is_dense_mapped) {
+    return fmt::format("{}: {} to allocate; {} of dense weights stay mapped from the file", parts,
+                       sum, dense);
+  }
+  return fmt::format("{}, {} for dense weights: {} to allocate; all weights are made up", parts,
+                     dense, sum);
 }
 
 void check_fits(const Placement& p, uint64_t available_bytes) {

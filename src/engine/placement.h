@@ -14,20 +14,22 @@ struct PlacementLimits {
   int64_t n_prefill_rows = 0;
   int n_threads = 1;
   bool kv_is_f32 = false;
+  bool is_dense_mapped = true;  // false: made up, in memory of their own
 };
 
 constexpr int64_t kDefaultContext = 8192;
 
-/// Bytes of host memory. Dense weights stay mapped from the file: they need room in the page cache,
-/// not of their own.
+/// Bytes of host memory. Dense weights of a file stay mapped: they need room in the page cache, not
+/// of their own.
 struct Placement {
   int64_t n_context = 0;
   int64_t n_prefill_rows = 0;
   int64_t n_logit_rows = 0;  // of one step, at most
   int64_t n_pages = 0;
   KvShape kv;
-  uint64_t bank_bytes = 0;     // expert records
-  uint64_t dense_bytes = 0;    // mapped
+  uint64_t bank_bytes = 0;  // expert records
+  uint64_t dense_bytes = 0;
+  bool is_dense_mapped = true;
   uint64_t kv_bytes = 0;       // pages
   uint64_t scratch_bytes = 0;  // the arena of a step
   uint64_t table_bytes = 0;    // angles of rotary positions
@@ -35,9 +37,10 @@ struct Placement {
   uint64_t copied_bytes = 0;  // of small dense weights, in the form that kernels read
 
   uint64_t allocated_bytes() const {
-    return bank_bytes + kv_bytes + scratch_bytes + table_bytes + logits_bytes + copied_bytes;
+    return bank_bytes + kv_bytes + scratch_bytes + table_bytes + logits_bytes + copied_bytes +
+           (is_dense_mapped ? 0 : dense_bytes);
   }
-  uint64_t total_bytes() const { return allocated_bytes() + dense_bytes; }
+  uint64_t total_bytes() const { return allocated_bytes() + (is_dense_mapped ? dense_bytes : 0); }
 };
 
 /// Errors: kBadInput for a context longer than the model's, or numbers that are not positive;

@@ -126,6 +126,8 @@ void RunnerSession::decode(const Request& request, std::span<const float> logits
     if (reply.n_decode == 0) start = Clock::now();
     logits = append({&token, 1}, LogitRows::kLast);
     ++reply.n_decode;
+    reply.decode_kv_bytes +=
+        runner_.model().kv_step_bytes(runner_.placement().kv, static_cast<int64_t>(tokens_.size()));
   }
   if (reply.n_decode > 0) reply.decode_seconds = seconds_since(start);
   reply.decode_bytes = static_cast<uint64_t>(reply.n_decode) * runner_.model().card().step_bytes;

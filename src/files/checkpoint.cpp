@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file_map.h"
 #include "base/printable.h"
+#include "files/dummy_tensors.h"
 #include "files/safetensors.h"
 
 namespace ft {
@@ -197,14 +198,25 @@ Config read_config(const fs::path& folder) {
   return config.with("quantization_config", Config::read(extra));
 }
 
+void require_folder(const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return;
+  fail(ErrorKind::kIo, "{} is not a folder{}", folder.string(),
+       fs::exists(folder, error) ? "" : ": there is nothing of that name");
+}
+
 }  // namespace
 
+Checkpoint Checkpoint::open_dummy(const fs::path& folder, uint64_t seed) {
+  require_folder(folder);
+  Checkpoint checkpoint(read_config(folder));
+  checkpoint.folder_ = folder;
+  checkpoint.dummy_ = std::make_shared<DummyTensors>(checkpoint.config_, seed, folder.string());
+  return checkpoint;
+}
+
 Checkpoint Checkpoint::open(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) {
-    fail(ErrorKind::kIo, "{} is not a folder{}", folder.string(),
-         fs::exists(folder, error) ? "" : ": there is nothing of that name");
-  }
+  require_folder(folder);
   Checkpoint checkpoint(read_config(folder));
   checkpoint.folder_ = folder;
 
@@ -229,7 +241,15 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
   return checkpoint;
 }
 
+uint64_t Checkpoint::tensor_bytes() const {
+  if (dummy_) return dummy_->n_bytes();
+  uint64_t n_bytes = 0;
+  for (const TensorEntry& tensor : tensors_) n_bytes += tensor.n_bytes;
+  return n_bytes;
+}
+
 const TensorEntry* Checkpoint::find(std::string_view name) const {
+  if (dummy_) return dummy_->find(name);
   const auto entry = std::lower_bound(
       tensors_.begin(), tensors_.end(), name,
       [](const TensorEntry& tensor, std::string_view wanted) { return tensor.name < wanted; });

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "files/dummy_tensors.h"
 
 namespace ft {
 namespace {
@@ -139,7 +140,8 @@ MatrixSource Weights::find_mxfp4(const std::string& module, const TensorEntry& w
           .scale_step = cols / Mxfp4::kBlock};
 }
 
-MatrixSource Weights::find(const std::string& module, int64_t rows, int64_t cols) {
+MatrixSource Weights::find(const std::string& module, int64_t rows, int64_t cols, bool is_expert) {
+  if (DummyTensors* dummy = checkpoint_.dummy()) dummy->want_matrix(module, rows, cols, is_expert);
   // compressed-tensors names packed weights differently, others keep the plain name.
   const bool may_be_packed = quantization_.dialect == Quantization::Dialect::kCompressedTensors;
   const std::string packed = module + ".weight_packed";
@@ -183,7 +185,7 @@ void Weights::check_scheme(const std::string& module, FormatId format, bool is_e
 }
 
 WeightView Weights::dense(const std::string& module, int64_t rows, int64_t cols) {
-  const MatrixSource source = find(module, rows, cols);
+  const MatrixSource source = find(module, rows, cols, false);
   check_scheme(module, source.format, false);
   WeightView view = {.format = source.format,
                      .rows = rows,
@@ -207,7 +209,7 @@ WeightView Weights::dense(const std::string& module, int64_t rows, int64_t cols)
 }
 
 MatrixSource Weights::expert(const std::string& module, int64_t rows, int64_t cols) {
-  MatrixSource source = find(module, rows, cols);
+  MatrixSource source = find(module, rows, cols, true);
   check_scheme(module, source.format, true);
   return source;
 }
@@ -215,6 +217,9 @@ MatrixSource Weights::expert(const std::string& module, int64_t rows, int64_t co
 MatrixSource Weights::stacked_expert(const std::string& base, const StackedRows& which,
                                      int64_t rows, int64_t cols) {
   MatrixSource source = {.rows = rows, .cols = cols};
+  if (DummyTensors* dummy = checkpoint_.dummy()) {
+    dummy->want_stack(base, which.n_experts, which.n_rows, cols);
+  }
   if (has(base + "_blocks")) {
     if (cols % Mxfp4::kBlock != 0)
       bad_input("{}_blocks: {} columns, not a multiple of {}", base, cols, Mxfp4::kBlock);
@@ -254,6 +259,7 @@ MatrixSource Weights::stacked_expert(const std::string& base, const StackedRows&
 }
 
 const float* Weights::vector(const std::string& name, int64_t n) {
+  if (DummyTensors* dummy = checkpoint_.dummy()) dummy->want_vector(name, n);
   const TensorEntry& tensor = read(name, {n});
   if (!is_float(tensor.dtype)) bad_tensor(tensor, "should be F32, F16 or BF16");
   count(plain_format(tensor), n, tensor.n_bytes);

@@ -100,7 +100,7 @@ class Weights {
   void check_all_read() const;
 
  private:
-  MatrixSource find(const std::string& module, int64_t rows, int64_t cols);
+  MatrixSource find(const std::string& module, int64_t rows, int64_t cols, bool is_expert);
   MatrixSource find_fp8(const std::string& module, const TensorEntry& weight, int64_t rows,
                         int64_t cols);
   MatrixSource find_nvfp4(const std::string& module, const TensorEntry& weight, int64_t rows,

@@ -63,6 +63,7 @@ class Decoder : public Model {
   uint64_t table_bytes(int64_t n_context) const override {
     return RopeTable::n_bytes(parts_.rope, n_context);
   }
+  uint64_t kv_step_bytes(const KvShape& kv, int64_t n_positions) const override;
   uint64_t scratch_bytes(const StepLimits& limits) const override;
   void forward(const Step& step, const TensorView& logits) override;
 
@@ -131,6 +132,16 @@ void Decoder::run_head(const Step& step, const TensorView& x, const TensorView& 
                           .eps = parts_.eps});
   }
   if (last.rows > 0) lane.ops->linear(lane, {.w = parts_.head, .x = last, .y = logits});
+}
+
+uint64_t Decoder::kv_step_bytes(const KvShape& kv, int64_t n_positions) const {
+  uint64_t n_read = 0;  // positions of all layers
+  for (const DecoderLayer& layer : parts_.layers) {
+    const auto* const gqa = std::get_if<GqaLayer>(&layer.attention);
+    const int64_t window = gqa != nullptr ? gqa->spec.window : 0;
+    n_read += static_cast<uint64_t>(window > 0 ? std::min(window, n_positions) : n_positions);
+  }
+  return n_read * (kv_bytes_per_token(kv) / static_cast<uint64_t>(kv.n_layers));
 }
 
 uint64_t Decoder::moe_scratch_bytes(const MoeBlock& block, const StepLimits& limits) const {

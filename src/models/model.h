@@ -45,6 +45,10 @@ class Model {
   /// Bytes of what prepare() makes.
   virtual uint64_t table_bytes(int64_t n_context) const = 0;
 
+  /// Bytes of keys and values in `kv` that a step reads for one row with n_positions before and
+  /// including its own: each layer's once, however many heads share them.
+  virtual uint64_t kv_step_bytes(const KvShape& kv, int64_t n_positions) const = 0;
+
   /// Bytes of scratch that forward() takes at most.
   virtual uint64_t scratch_bytes(const StepLimits& limits) const = 0;
 

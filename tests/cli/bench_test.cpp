@@ -1,0 +1,178 @@
+// `ft bench decode` and models of random weights, as a user meets them.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/process.h"
+
+namespace ft::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string fixture(const std::string& name) {
+  return std::string(FT_SOURCE_DIR) + "/fixtures/" + name;
+}
+
+json bench(const std::string& model, const std::vector<std::string>& more) {
+  std::vector<std::string> call{"bench",         "decode", "--json",       "--quiet",
+                                "--load-format", "dummy",  "--model",      model,
+                                "--device",      "host",   "--strategies", "cpu"};
+  call.insert(call.end(), more.begin(), more.end());
+  const Outcome outcome = run(call);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  return json::parse(outcome.out);
+}
+
+TEST(Bench, FiguresOfARunAgreeWithEachOther) {
+  const json report = bench(fixture("gpt_oss_mxfp4"),
+                            {"--prompt", "20", "--tokens", "6", "--repeat", "4", "--threads", "1"});
+  EXPECT_FALSE(report["machine"]["cpu_name"].get<std::string>().empty());
+  EXPECT_EQ(report["model"]["load_format"], "dummy");
+  EXPECT_EQ(report["model"]["architecture"], "gpt_oss");
+  EXPECT_EQ(report["model"]["n_session_context"], 26);
+  ASSERT_EQ(report["runs"].size(), 1u);
+  const json& run = report["runs"][0];
+  EXPECT_EQ(run["strategy"], "cpu");
+  EXPECT_EQ(run["device"], "host");
+  EXPECT_EQ(run["n_prompt"], 20);
+  EXPECT_EQ(run["n_tokens"], 6);
+  EXPECT_EQ(run["n_threads"], 1);
+  EXPECT_EQ(run["step_weight_bytes"], report["model"]["step_bytes"]);
+  const double step_bytes = run["step_bytes"];
+  EXPECT_EQ(step_bytes,
+            run["step_weight_bytes"].get<double>() + run["step_kv_bytes"].get<double>());
+  ASSERT_EQ(run["repetitions"].size(), 4u);
+  for (const json& row : run["repetitions"]) {
+    const double bound = step_bytes / (row["read_gbps"].get<double>() * 1e9);
+    EXPECT_NEAR(row["share_of_bound"], bound * row["tokens_per_s"].get<double>(), 1e-9);
+  }
+  for (const char* figure :
+       {"tokens_per_s", "prefill_tokens_per_s", "share_of_bound", "read_gbps"}) {
+    std::vector<double> values;
+    for (const json& row : run["repetitions"]) values.push_back(row[figure]);
+    std::sort(values.begin(), values.end());
+    EXPECT_GT(values.front(), 0) << figure;
+    EXPECT_EQ(run["spread"][figure]["min"], values[0]) << figure;
+    EXPECT_EQ(run["spread"][figure]["max"], values[3]) << figure;
+    EXPECT_NEAR(run[figure], (values[1] + values[2]) / 2, 1e-9 * values[3]) << figure;
+    EXPECT_EQ(run["spread"][figure]["median"], run[figure]) << figure;
+  }
+}
+
+/// Bytes of keys and values that a layer reads in the mean step behind a prompt.
+double mean_kv_bytes(int64_t n_prompt, int64_t n_tokens, int64_t window, double position_bytes) {
+  double sum = 0;
+  for (int64_t n = n_prompt + 1; n <= n_prompt + n_tokens; ++n) {
+    sum += static_cast<double>(window > 0 ? std::min(n, window) : n) * position_bytes;
+  }
+  return sum / static_cast<double>(n_tokens);
+}
+
+TEST(Bench, AStepReadsTheKeysAndValuesThatItsAttentionSees) {
+  const std::vector<std::string> sizes{"--prompt", "30", "--tokens", "8", "--repeat", "1"};
+  const json config = json::parse(read_file(fixture("gpt_oss_mxfp4") + "/config.json"));
+  const double of_position =
+      2.0 * config["num_key_value_heads"].get<double>() * config["head_dim"].get<double>() * 2;
+  const int64_t window = config["sliding_window"];
+  ASSERT_LT(window, 30);  // or the test shows nothing
+  double expected = 0;
+  for (const json& type : config["layer_types"]) {
+    expected += mean_kv_bytes(30, 8, type == "sliding_attention" ? window : 0, of_position);
+  }
+  EXPECT_NEAR(bench(fixture("gpt_oss_mxfp4"), sizes)["runs"][0]["step_kv_bytes"], expected, 1);
+
+  const json latent = bench(fixture("deepseek_v3"), sizes);
+  EXPECT_NEAR(latent["runs"][0]["step_kv_bytes"],
+              mean_kv_bytes(30, 8, 0, latent["model"]["kv_bytes_per_token"]), 1);
+}
+
+TEST(Bench, PeopleGetATableAndSeeItCome) {
+  const Outcome outcome =
+      run({"bench", "decode", "--prompt", "5", "--tokens", "2", "--repeat", "2"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("strategy "), HasSubstr("\ncpu       host ")));
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 2);
+  EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() / 2 - 1);  // lines of one length
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("cpu, 1 of 2"), HasSubstr("cpu, 2 of 2")));
+}
+
+TEST(Bench, WhatThereIsNotIsRefusedWithWhatThereIs) {
+  const auto refusal = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "bench");
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 2) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal({}), HasSubstr("decode"));
+  EXPECT_THAT(refusal({"fly"}), AllOf(HasSubstr("'fly'"), HasSubstr("decode")));
+  EXPECT_THAT(refusal({"decode", "--strategies", "cpu,fly"}),
+              AllOf(HasSubstr("'fly'"), HasSubstr("there is: cpu")));
+  EXPECT_THAT(refusal({"decode", "--strategies", "cpu,"}), HasSubstr("''"));
+  EXPECT_THAT(refusal({"decode", "--strategies", "cpu,cpu"}), HasSubstr("twice"));
+  EXPECT_THAT(refusal({"decode", "--device", "fly"}),
+              AllOf(HasSubstr("'fly'"), HasSubstr("there is: host")));
+  EXPECT_THAT(refusal({"decode", "--prompt", "60", "--tokens", "5", "--context", "64"}),
+              HasSubstr("need a context of 65"));
+  EXPECT_THAT(refusal({"decode", "--prompt", "2048"}), HasSubstr("2048"));
+  EXPECT_THAT(refusal({"decode", "--tokens", "0"}), HasSubstr("--tokens"));
+}
+
+TEST(Dummy, NeedsNothingButAConfiguration) {
+  Folder folder;
+  const std::string config = read_file(fixture("qwen3_moe") + "/config.json");
+  write_file(folder.path() + "/config.json", config);
+  const std::vector<std::string> model{"--load-format", "dummy", "--model", folder.path()};
+  const auto with = [&](std::vector<std::string> call, const std::vector<std::string>& more) {
+    call.insert(call.end(), model.begin(), model.end());
+    call.insert(call.end(), more.begin(), more.end());
+    return run(call);
+  };
+  EXPECT_EQ(run({"inspect", folder.path()}).status, 2);
+  const json report = json::parse(with({"inspect", "--json"}, {}).out);
+  EXPECT_EQ(report["model"]["load_format"], "dummy");
+  EXPECT_TRUE(report["text"]["tokenizer"].is_null());
+  EXPECT_THAT(with({"inspect"}, {}).out, HasSubstr("made up"));
+
+  const Outcome logits = with({"logits", "--tokens", "1,2,3", "--greedy", "4"}, {});
+  EXPECT_EQ(logits.status, 0) << logits.err;
+  EXPECT_EQ(with({"logits", "--tokens", "1,2,3", "--greedy", "4"}, {"--dummy-seed", "0"}).out,
+            logits.out);
+  EXPECT_NE(with({"logits", "--tokens", "1,2,3", "--greedy", "4"}, {"--dummy-seed", "1"}).out,
+            logits.out);
+}
+
+TEST(Dummy, TextIsRefusedInWords) {
+  for (const std::vector<std::string>& call :
+       {std::vector<std::string>{"run", "--load-format", "dummy", "Hello"},
+        {"shell", "--load-format", "dummy"}}) {
+    const Outcome outcome = run(call);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("no tokenizer"), HasSubstr("ft logits --tokens")));
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST(Dummy, OptionsThatMakeNoSenseAreRefused) {
+  EXPECT_THAT(run({"inspect", "--load-format", "fly"}).err, HasSubstr("auto or dummy, not 'fly'"));
+  EXPECT_EQ(run({"inspect", "--load-format", "auto"}).status, 0);
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, {"--load-format", "auto"}}) {
+    std::vector<std::string> call{"inspect", "--dummy-seed", "1"};
+    call.insert(call.end(), more.begin(), more.end());
+    const Outcome outcome = run(call);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("no effect without --load-format dummy"));
+  }
+}
+
+}  // namespace
+}  // namespace ft::test
