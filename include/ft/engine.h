@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "ft/error.h"
+#include "ft/kv_dtype.h"
 #include "ft/report.h"
 #include "ft/sampling.h"
 
 namespace ft {
-
-enum class KvDType { kBF16, kF32 };
 
 /// What a load has done so far; called from the loading thread a few times a second.
 struct LoadProgress {

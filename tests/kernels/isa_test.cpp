@@ -210,21 +210,26 @@ TEST_P(IsaTest, Attention) {
   const std::vector<const int32_t*> tables(kPositions, pages.data());
   const RowPositions rows = {kPositions, positions.data(), tables.data(), kPositions};
   for (const int64_t d : {8, 16, 24, 64, 80}) {
-    for (const auto& [is_f32, in_keys] :
-         {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+    for (const auto& [dtype, in_keys] : {std::pair{KvDType::kBF16, false},
+                                         {KvDType::kF32, false},
+                                         {KvDType::kFp8, false},
+                                         {KvDType::kBF16, true},
+                                         {KvDType::kF32, true},
+                                         {KvDType::kFp8, true}}) {
       KvLayer kv = {.n_kv_heads = in_keys ? 1 : 2,
                     .d_k = d,
                     .d_v = in_keys ? d - 3 : d,
                     .values_in_keys = in_keys,
-                    .is_f32 = is_f32};
-      kv.page_bytes = kPageTokens * kv.n_kv_heads * 2 * d * (is_f32 ? 4 : 2);
+                    .dtype = dtype};
+      kv.page_bytes = kv_page_bytes(kv);
+      const bool is_f32 = dtype == KvDType::kF32;
       std::vector<float> k = random_floats(random_, kPositions * kv.n_kv_heads * d);
       std::vector<float> v = random_floats(random_, kPositions * kv.n_kv_heads * kv.d_v);
       std::vector<float> q = random_floats(random_, kPositions * kHeads * d);
       const std::vector<float> sinks = random_floats(random_, kHeads);
       compare(kPositions * kHeads * kv.d_v, "d " + std::to_string(d),
               [&](CpuLane& c, std::vector<float>& y) {
-                std::vector<uint8_t> memory(static_cast<size_t>(3 * kv.page_bytes));
+                std::vector<uint8_t> memory(static_cast<size_t>(3 * kv.page_bytes) + 256);
                 KvLayer own = kv;
                 own.pages = memory.data();
                 c.ops().store_kv(c.lane, {.kv = own,
@@ -237,8 +242,8 @@ TEST_P(IsaTest, Attention) {
                                            .out = view_of(y, kPositions, kHeads * kv.d_v),
                                            .n_heads = kHeads,
                                            .scale = 0.3f,
-                                           .window = kv.is_f32 ? 50 : 0,
-                                           .sinks = kv.is_f32 ? sinks.data() : nullptr});
+                                           .window = is_f32 ? 50 : 0,
+                                           .sinks = is_f32 ? sinks.data() : nullptr});
               });
     }
   }

@@ -2,10 +2,15 @@
 // namespaces.
 #pragma once
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/team.h"
 #include "device/arena.h"
+#include "kernels/attention_cut.h"
 #include "kernels/ops.h"
