@@ -251,7 +251,7 @@ struct ValuePanel {
 
 /// Adds weight times value to the sums of n queries. Each query takes exactly its own positions: a
 /// value that it must not see may be no number.
-template <typename P, int kQ = kRowsAtOnce<P>>
+template <typename P, int kQ = kRowsAtOnce>
 void mix_panel(const BlockWork& work, const ValuePanel& panel, int64_t query, int64_t n) {
   const Workspace& space = work.space;
   const int64_t n_heads = work.tile.n_heads;
@@ -325,13 +325,10 @@ FT_INLINE BlockFunction block_function(bool is_expanded) {
   return is_expanded ? attend_block<P, F32Panel> : attend_block<P, P>;
 }
 
-/// More queries than this share a conversion to float32. Values that lie within keys must be
-/// turned in any case.
-constexpr int64_t kMostDirect = 8;
-
+/// bf16 is converted on the way, at no cost that shows. fp8 takes longer, so that more queries than
+/// are multiplied at once share a conversion; values that lie within keys must be turned anyway.
 FT_INLINE BlockFunction block_function_for(const KvLayer& kv, int64_t n_queries) {
-  const bool is_expanded = kv.values_in_keys || n_queries > kMostDirect;
-  if (kv.dtype == KvDType::kF32) return block_function<F32Panel>(false);
-  if (kv.dtype == KvDType::kBF16) return block_function<Bf16Panel>(is_expanded);
-  return block_function<Fp8Panel>(is_expanded);
+  if (kv.dtype == KvDType::kF32) return attend_block<F32Panel, F32Panel>;
+  if (kv.dtype == KvDType::kBF16) return block_function<Bf16Panel>(kv.values_in_keys);
+  return block_function<Fp8Panel>(kv.values_in_keys || n_queries > kRowsAtOnce);
 }

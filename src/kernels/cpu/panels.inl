@@ -1,17 +1,17 @@
 // Panels of keys and values (kernels/kv_layer.h): how each type is written and read, and the
 // multiplication of rows of float32 with a panel.
 
-/// A type of panel: `pair` reads two steps of 16 lanes, `code` is what is stored for a float32,
-/// `offset` where it is stored.
+/// A type of panel: `step` reads the 16 lanes of one step of a pair, `code` is what is stored for a
+/// float32, `offset` where it is stored.
 struct F32Panel {
   using Code = float;
   static constexpr int64_t kPairBytes = 128;
   static FT_INLINE Code code(float x) { return x; }
   static FT_INLINE int64_t offset(int64_t step, int64_t lane) { return 64 * step + 4 * lane; }
-  static FT_INLINE void pair(const uint8_t* from, Floats* even, Floats* odd) {
+  template <int kOdd>
+  static FT_INLINE void step(const uint8_t* pair, Floats* values) {
     for (int v = 0; v < kVectors; ++v) {
-      even[v] = load_floats(from + 4 * kLanes * v);
-      odd[v] = load_floats(from + 64 + 4 * kLanes * v);
+      values[v] = load_floats(pair + 64 * kOdd + 4 * kLanes * v);
     }
   }
 };
@@ -23,11 +23,11 @@ struct Bf16Panel {
   static FT_INLINE int64_t offset(int64_t step, int64_t lane) {
     return step / 2 * 64 + lane * 4 + step % 2 * 2;
   }
-  static FT_INLINE void pair(const uint8_t* from, Floats* even, Floats* odd) {
+  template <int kOdd>
+  static FT_INLINE void step(const uint8_t* pair, Floats* values) {
     for (int v = 0; v < kVectors; ++v) {
-      const Words both = load<Words>(from + 4 * kLanes * v);
-      even[v] = std::bit_cast<Floats>(both << 16);
-      odd[v] = std::bit_cast<Floats>(both & 0xFFFF0000u);
+      const Words both = load<Words>(pair + 4 * kLanes * v);
+      values[v] = std::bit_cast<Floats>(kOdd != 0 ? both & 0xFFFF0000u : both << 16);
     }
   }
 };
@@ -52,16 +52,15 @@ struct Fp8Panel {
     return static_cast<Code>((chosen > 0x7E ? 0x7E : chosen) | (bits >> 24 & 0x80));
   }
   /// A code in the high byte of a word becomes a half when exponent and mantissa move down by one.
-  static FT_INLINE void pair(const uint8_t* from, Floats* even, Floats* odd) {
+  template <int kOdd>
+  static FT_INLINE void step(const uint8_t* pair, Floats* values) {
     using Codes __attribute__((vector_size(32))) = int16_t;
     constexpr auto kAllButTop = static_cast<int16_t>(0xBF80);
-    Codes both;
-    __builtin_memcpy(&both, from, sizeof(both));
-    const Codes low = (both << 8) >> 1 & kAllButTop;
-    const Codes high = both >> 1 & kAllButTop;
+    Codes codes;
+    __builtin_memcpy(&codes, pair, sizeof(codes));
+    codes = (kOdd != 0 ? codes : codes << 8) >> 1 & kAllButTop;
     for (int v = 0; v < kVectors; ++v) {
-      even[v] = widen(load<Halves>(reinterpret_cast<const uint8_t*>(&low) + 2 * kLanes * v));
-      odd[v] = widen(load<Halves>(reinterpret_cast<const uint8_t*>(&high) + 2 * kLanes * v));
+      values[v] = widen(load<Halves>(reinterpret_cast<const uint8_t*>(&codes) + 2 * kLanes * v));
     }
   }
 };
@@ -102,40 +101,33 @@ FT_INLINE void add_step(Floats (&sums)[kQ][kVectors], const Floats* step, const 
   }
 }
 
-/// Of float32 only one step at a time is in registers: they are needed for sums.
-template <typename P, int kQ>
-requires(std::is_same_v<P, F32Panel>) FT_INLINE
-    void multiply_steps(const PanelPart& part, const float* x, int64_t stride,
-                        Floats (&sums)[kQ][kVectors]) {
-  for (int64_t i = part.begin; i < part.end; ++i) {
-    Floats step[kVectors];
-    for (int v = 0; v < kVectors; ++v) step[v] = load_floats(part.data + 64 * i + 4 * kLanes * v);
-    __builtin_prefetch(part.ahead + 64 * i, 0, 2);
-    add_step<kQ>(sums, step, x + i, stride);
-  }
-}
-
+/// One step after the other: were both of a pair converted at once, a sum would leave its register.
 template <typename P, int kQ>
 FT_INLINE void multiply_steps(const PanelPart& part, const float* x, int64_t stride,
                               Floats (&sums)[kQ][kVectors]) {
-  Floats even[kVectors];
-  Floats odd[kVectors];
-  int64_t i = part.begin;
-  if (i % 2 != 0 && i < part.end) {
-    P::pair(part.data + i / 2 * P::kPairBytes, even, odd);
-    add_step<kQ>(sums, odd, x + i, stride);
-    ++i;
+  Floats step[kVectors];
+  const uint8_t* pair = part.data + part.begin / 2 * P::kPairBytes;
+  const uint8_t* end = part.data + part.end / 2 * P::kPairBytes;
+  const int64_t lead = part.ahead - part.data;
+  x += part.begin;
+  if (part.begin % 2 != 0 && part.begin < part.end) {
+    P::template step<1>(pair, step);
+    add_step<kQ>(sums, step, x, stride);
+    pair += P::kPairBytes;
+    ++x;
   }
-  for (; i + 2 <= part.end; i += 2) {
-    const int64_t at = i / 2 * P::kPairBytes;
-    __builtin_prefetch(part.ahead + at, 0, 2);
-    P::pair(part.data + at, even, odd);
-    add_step<kQ>(sums, even, x + i, stride);
-    add_step<kQ>(sums, odd, x + i + 1, stride);
+  for (; pair < end; pair += P::kPairBytes, x += 2) {
+    __builtin_prefetch(pair + lead, 0, 2);
+    if (P::kPairBytes > 64) __builtin_prefetch(pair + lead + 64, 0, 2);
+    P::template step<0>(pair, step);
+    add_step<kQ>(sums, step, x, stride);
+    asm volatile("" : "+r"(pair));  // so that the pair is read again, not kept in registers
+    P::template step<1>(pair, step);
+    add_step<kQ>(sums, step, x + 1, stride);
   }
-  if (i < part.end) {
-    P::pair(part.data + i / 2 * P::kPairBytes, even, odd);
-    add_step<kQ>(sums, even, x + i, stride);
+  if (part.end % 2 != 0 && pair == end) {
+    P::template step<0>(pair, step);
+    add_step<kQ>(sums, step, x, stride);
   }
 }
 
@@ -156,12 +148,11 @@ void multiply_rows(const PanelPart& part, const PanelProduct& product) {
   }
 }
 
-/// Rows whose sums fit into this unit's registers beside what P::pair needs.
-template <typename P>
-constexpr int kRowsAtOnce = kLanes == 16 ? (std::is_same_v<P, F32Panel> ? 12 : 8)
-                                         : (kLanes == 8 && std::is_same_v<P, F32Panel> ? 6 : 4);
+/// Rows whose sums fit into the registers beside what the steps need: enough of them to hide the
+/// latency of a multiply-add.
+constexpr int kRowsAtOnce = kLanes == 16 ? 8 : 4;
 
-template <typename P, bool kAdd, int kQ = kRowsAtOnce<P>>
+template <typename P, bool kAdd, int kQ = kRowsAtOnce>
 FT_INLINE void multiply_panel(const PanelPart& part, PanelProduct product, int64_t n_rows) {
   for (; n_rows >= kQ; n_rows -= kQ) {
     multiply_rows<P, kQ, kAdd>(part, product);
@@ -177,7 +168,8 @@ void expand_pairs(const uint8_t* from, int64_t n, float* to) {
   for (int64_t i = 0; i < n; ++i) {
     Floats even[kVectors];
     Floats odd[kVectors];
-    P::pair(from + i * P::kPairBytes, even, odd);
+    P::template step<0>(from + i * P::kPairBytes, even);
+    P::template step<1>(from + i * P::kPairBytes, odd);
     for (int v = 0; v < kVectors; ++v) {
       store_floats(to + 32 * i + v * kLanes, even[v]);
       store_floats(to + 32 * i + 16 + v * kLanes, odd[v]);
