@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "ft/error.h"
+#include "ft/kv_dtype.h"
 #include "ft/report.h"
 #include "ft/sampling.h"
 
 namespace ft {
-
-enum class KvDType { kBF16, kF32 };
 
 enum class LoadFormat {
   kAuto,   // the weights that the folder holds

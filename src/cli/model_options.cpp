@@ -23,6 +23,13 @@ bool is_model(const fs::path& folder) {
   return fs::exists(folder / "config.json", error);
 }
 
+KvDType kv_dtype_of(const std::string& command, const std::string& name) {
+  if (name == "bf16") return KvDType::kBF16;
+  if (name == "f32") return KvDType::kF32;
+  if (name == "fp8") return KvDType::kFp8;
+  throw UsageError(command, fmt::format("--kv-dtype is bf16, f32 or fp8, not '{}'", name));
+}
+
 }  // namespace
 
 std::string find_demo_model() {
@@ -56,7 +63,7 @@ void ModelOptions::add_sizes_to(Options& options) {
                 "of text (default: auto)");
   options.value("--dummy-seed", dummy_seed, "Of a dummy's weights (default: 0)");
   options.value("--isa", isa, "Instruction set: auto, scalar, avx2, avx512 (default: auto)");
-  options.value("--kv-dtype", kv_dtype, "Keys and values in bf16 or f32 (default: bf16)");
+  options.value("--kv-dtype", kv_dtype, "Keys and values in bf16, f32 or fp8 (default: bf16)");
   options.flag("--exact", is_exact,
                "Dequantised weights times float32 activations: the specification, slow; implies "
                "--kv-dtype f32");
@@ -96,13 +103,12 @@ EngineOptions ModelOptions::resolve(const std::string& command) const {
   engine.load_format = is_dummy() ? LoadFormat::kDummy : LoadFormat::kAuto;
   engine.dummy_seed = dummy_seed.value_or(engine.dummy_seed);
   if (isa) engine.isa = *isa;
-  if (kv_dtype && *kv_dtype != "bf16" && *kv_dtype != "f32") {
-    throw UsageError(command, fmt::format("--kv-dtype is bf16 or f32, not '{}'", *kv_dtype));
+  engine.kv_dtype = kv_dtype_of(command, kv_dtype.value_or(is_exact ? "f32" : "bf16"));
+  if (is_exact && engine.kv_dtype != KvDType::kF32) {
+    throw UsageError(
+        command,
+        fmt::format("--exact keeps keys and values in f32; leave out --kv-dtype {}", *kv_dtype));
   }
-  if (is_exact && kv_dtype == "bf16") {
-    throw UsageError(command, "--exact keeps keys and values in f32; leave out --kv-dtype bf16");
-  }
-  engine.kv_dtype = is_exact || kv_dtype == "f32" ? KvDType::kF32 : KvDType::kBF16;
   engine.exact = is_exact;
   engine.n_threads = static_cast<int>(n_threads.value_or(engine.n_threads));
   engine.n_context = n_context.value_or(engine.n_context);

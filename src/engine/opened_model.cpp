@@ -15,12 +15,12 @@ OpenedModel open_planned(const EngineOptions& options, int n_threads) {
       is_dummy ? Checkpoint::open_dummy(options.model_dir, options.dummy_seed)
                : Checkpoint::open(options.model_dir));
   opened.model = open_model(*opened.checkpoint);
-  opened.placement = plan_placement(
-      *opened.model, {.n_context = options.n_context,
-                      .n_prefill_rows = options.n_prefill_rows,
-                      .n_threads = n_threads,
-                      .kv_is_f32 = options.exact || options.kv_dtype == KvDType::kF32,
-                      .is_dense_mapped = !is_dummy});
+  opened.placement =
+      plan_placement(*opened.model, {.n_context = options.n_context,
+                                     .n_prefill_rows = options.n_prefill_rows,
+                                     .n_threads = n_threads,
+                                     .kv_dtype = options.exact ? KvDType::kF32 : options.kv_dtype,
+                                     .is_dense_mapped = !is_dummy});
   return opened;
 }
 

@@ -48,7 +48,7 @@ Placement plan_placement(const Model& model, const PlacementLimits& limits) {
   p.n_prefill_rows = std::min(limits.n_prefill_rows, p.n_context);
   p.n_pages = pages_for(p.n_context);
   p.kv = card.kv;
-  p.kv.is_f32 = limits.kv_is_f32;
+  p.kv.dtype = limits.kv_dtype;
   p.bank_bytes = model.bank().n_bytes();
   p.dense_bytes = card.dense_bytes;
   p.is_dense_mapped = limits.is_dense_mapped;

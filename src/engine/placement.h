@@ -13,7 +13,7 @@ struct PlacementLimits {
   int64_t n_context = 0;  // asked for; 0: the model's, at most kDefaultContext
   int64_t n_prefill_rows = 0;
   int n_threads = 1;
-  bool kv_is_f32 = false;
+  KvDType kv_dtype = KvDType::kBF16;
   bool is_dense_mapped = true;  // false: made up, in memory of their own
 };
 

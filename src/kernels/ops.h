@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/kv_layer.h"
 #include "kernels/lane.h"
 #include "tensor/expert_record.h"
 #include "tensor/weight.h"
@@ -64,21 +65,6 @@ struct RopeArgs {
   bool is_interleaved = false;  // pairs (0, 1), (2, 3), ... instead of (0, d/2), (1, d/2 + 1), ...
   const float* cos_sin = nullptr;  // [n_positions, d_rotary]: cosines of all pairs, then sines
   const int32_t* positions = nullptr;
-};
-
-constexpr int64_t kPageTokens = 64;
-
-/// Where one layer's keys and values lie. A page holds kPageTokens positions of every head:
-/// keys [n_kv_heads, kPageTokens, d_k], then values [n_kv_heads, kPageTokens, d_v] unless values
-/// are the first d_v of a key.
-struct KvLayer {
-  uint8_t* pages = nullptr;
-  int64_t page_bytes = 0;  // distance between pages of this layer
-  int64_t n_kv_heads = 0;
-  int64_t d_k = 0;
-  int64_t d_v = 0;
-  bool values_in_keys = false;
-  bool is_f32 = false;  // else bfloat16
 };
 
 /// The rows of a step, as attention sees them.
@@ -227,12 +213,20 @@ struct StepLimits {
   int n_threads = 0;
 };
 
+/// The sizes of an attention, as its scratch depends on them.
+struct AttentionShape {
+  int64_t n_heads = 0;
+  int64_t n_kv_heads = 0;
+  int64_t d_k = 0;
+  int64_t d_v = 0;
+};
+
 /// Bytes of scratch that an operation takes from the arena: an upper bound over all tables. A
 /// head_linear over n_heads counts as n_rows * n_heads rows.
 uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in, int n_threads);
 uint64_t route_scratch_bytes(int64_t n_experts, int n_threads);
 uint64_t experts_scratch_bytes(const StepLimits& limits, const RouterSpec& spec,
                                const ExpertShape& shape);
-uint64_t attention_scratch_bytes(const StepLimits& limits, int64_t d_k, int64_t d_v);
+uint64_t attention_scratch_bytes(const StepLimits& limits, const AttentionShape& shape);
 
 }  // namespace ft

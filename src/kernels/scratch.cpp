@@ -1,6 +1,7 @@
 // Upper bounds of the scratch that operations take from the arena.
 #include <algorithm>
 
+#include "kernels/attention_cut.h"
 #include "kernels/ops.h"
 
 namespace ft {
@@ -43,8 +44,14 @@ uint64_t experts_scratch_bytes(const StepLimits& limits, const RouterSpec& spec,
          linear_scratch_bytes(n_routes, shape.d_expert, limits.n_threads);
 }
 
-uint64_t attention_scratch_bytes(const StepLimits& limits, int64_t d_k, int64_t d_v) {
-  return Arena::bytes_for<float>((limits.n_context + d_k + d_v) * limits.n_threads);
+uint64_t attention_scratch_bytes(const StepLimits& limits, const AttentionShape& shape) {
+  const int64_t n_blocks = n_blocks_of(limits.n_context);
+  const auto row = static_cast<int64_t>(
+      Arena::bytes_for<float>(split_row_floats(shape, limits.n_threads > 1 ? n_blocks : 0)));
+  const int64_t split = std::min(limits.n_rows * row, std::max(kMostSplitBytes, row));
+  return Arena::bytes_for<float>(workspace_floats(shape, limits.n_rows) * limits.n_threads) +
+         Arena::bytes_for<int32_t>(limits.n_rows + 1) +
+         (n_blocks > 1 ? static_cast<uint64_t>(split) : 0);
 }
 
 }  // namespace ft

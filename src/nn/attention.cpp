@@ -61,7 +61,10 @@ uint64_t scratch_bytes(const GqaLayer& layer, const StepLimits& limits) {
                         2 * Arena::bytes_for<float>(limits.n_rows * layer.k.rows);
   return rows + std::max({linear_scratch_bytes(limits.n_rows, layer.q.cols, limits.n_threads),
                           linear_scratch_bytes(limits.n_rows, layer.o.cols, limits.n_threads),
-                          attention_scratch_bytes(limits, d, d)});
+                          attention_scratch_bytes(limits, {.n_heads = layer.spec.n_heads,
+                                                           .n_kv_heads = layer.spec.n_kv_heads,
+                                                           .d_k = d,
+                                                           .d_v = d})});
 }
 
 }  // namespace ft

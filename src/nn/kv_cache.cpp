@@ -5,33 +5,34 @@
 namespace ft {
 namespace {
 
-int64_t token_bytes(const KvShape& shape) {
-  const int64_t d = shape.d_k + (shape.values_in_keys ? 0 : shape.d_v);
-  return shape.n_kv_heads * d * (shape.is_f32 ? 4 : 2);
+KvLayer layer_of(const KvShape& shape) {
+  KvLayer layer = {.n_kv_heads = shape.n_kv_heads,
+                   .d_k = shape.d_k,
+                   .d_v = shape.d_v,
+                   .values_in_keys = shape.values_in_keys,
+                   .dtype = shape.dtype};
+  layer.page_bytes = kv_page_bytes(layer);
+  return layer;
 }
 
 }  // namespace
 
 uint64_t kv_bytes_per_token(const KvShape& shape) {
-  return static_cast<uint64_t>(shape.n_layers * token_bytes(shape));
+  return static_cast<uint64_t>(shape.n_layers * layer_of(shape).page_bytes / kPageTokens);
 }
 
 KvCache::KvCache(const KvShape& shape, int64_t n_pages)
     : shape_(shape),
       n_pages_(n_pages),
-      page_bytes_(token_bytes(shape) * kPageTokens),
+      page_bytes_(layer_of(shape).page_bytes),
       buffer_(static_cast<size_t>(shape.n_layers * n_pages * page_bytes_)) {
   for (int64_t page = n_pages - 1; page >= 0; --page) free_.push_back(static_cast<int32_t>(page));
 }
 
 KvLayer KvCache::layer(int64_t index) {
-  return {.pages = reinterpret_cast<uint8_t*>(buffer_.data()) + index * n_pages_ * page_bytes_,
-          .page_bytes = page_bytes_,
-          .n_kv_heads = shape_.n_kv_heads,
-          .d_k = shape_.d_k,
-          .d_v = shape_.d_v,
-          .values_in_keys = shape_.values_in_keys,
-          .is_f32 = shape_.is_f32};
+  KvLayer layer = layer_of(shape_);
+  layer.pages = reinterpret_cast<uint8_t*>(buffer_.data()) + index * n_pages_ * page_bytes_;
+  return layer;
 }
 
 int32_t KvCache::take_page() {

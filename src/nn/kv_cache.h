@@ -17,7 +17,7 @@ struct KvShape {
   int64_t d_k = 0;
   int64_t d_v = 0;
   bool values_in_keys = false;  // MLA: the value is the first d_v numbers of the key
-  bool is_f32 = false;
+  KvDType dtype = KvDType::kBF16;
 };
 
 /// Pages that hold n_tokens positions.

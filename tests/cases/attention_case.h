@@ -23,22 +23,33 @@ struct AttentionCase {
   int64_t d_k = 0;
   int64_t d_v = 0;
   bool values_in_keys = false;
-  bool is_f32 = false;
+  KvDType dtype = KvDType::kBF16;
   int64_t window = 0;
   bool has_sinks = false;
   float scale = 0.25f;
 
+  const char* type_name() const {
+    return dtype == KvDType::kF32 ? "f32" : (dtype == KvDType::kFp8 ? "fp8" : "bf16");
+  }
   std::string name() const {
     return fmt::format(
-        "{}/{}of{}heads/{}x{}/rows{}/context{}{}{}{}", is_f32 ? "f32" : "bf16", n_kv_heads, n_heads,
-        d_k, d_v, n_rows, n_context, values_in_keys ? "/values_in_keys" : "",
+        "{}/{}of{}heads/{}x{}/rows{}/context{}{}{}{}", type_name(), n_kv_heads, n_heads, d_k, d_v,
+        n_rows, n_context, values_in_keys ? "/values_in_keys" : "",
         window > 0 ? fmt::format("/window{}", window) : "", has_sinks ? "/sinks" : "");
   }
   int64_t n_outputs() const { return n_rows * n_heads * d_v; }
   int64_t n_pages() const { return (n_context + kPageTokens - 1) / kPageTokens; }
-  int64_t page_bytes() const {
-    return kPageTokens * n_kv_heads * (d_k + (values_in_keys ? 0 : d_v)) * (is_f32 ? 4 : 2);
+  /// Of one layer, without pages.
+  KvLayer layer() const {
+    KvLayer kv = {.n_kv_heads = n_kv_heads,
+                  .d_k = d_k,
+                  .d_v = d_v,
+                  .values_in_keys = values_in_keys,
+                  .dtype = dtype};
+    kv.page_bytes = kv_page_bytes(kv);
+    return kv;
   }
+  int64_t page_bytes() const { return layer().page_bytes; }
   /// Positions that the row at `position` sees.
   int64_t n_seen(int64_t position) const {
     return window == 0 ? position + 1 : std::min(position + 1, window);
@@ -91,13 +102,9 @@ struct AttentionInput {
 
   /// Over memory of kv_bytes().
   KvLayer kv_in(uint8_t* memory) const {
-    return {.pages = memory,
-            .page_bytes = test.page_bytes(),
-            .n_kv_heads = test.n_kv_heads,
-            .d_k = test.d_k,
-            .d_v = test.d_v,
-            .values_in_keys = test.values_in_keys,
-            .is_f32 = test.is_f32};
+    KvLayer kv = test.layer();
+    kv.pages = memory;
+    return kv;
   }
 
   StoreKvArgs store_args(const KvLayer& kv) {
@@ -121,7 +128,7 @@ struct AttentionInput {
 
   /// Stores all keys and values, then attends. y: [n_rows, n_heads, d_v]
   void run(Lane& lane, std::vector<float>& y) {
-    std::vector<uint8_t> memory(kv_bytes());
+    std::vector<uint8_t> memory(kv_bytes() + 256);
     const KvLayer kv = kv_in(memory.data());
     lane.ops->store_kv(lane, store_args(kv));
     lane.ops->attention(lane, args(kv, y));

@@ -56,6 +56,9 @@ TEST(Inspect, KeysAndValuesFollowTheirType) {
   const json full = json::parse(run({"inspect", "--json", "--kv-dtype", "f32"}).out);
   EXPECT_EQ(full["model"]["kv_bytes_per_token"].get<uint64_t>(),
             2 * half["model"]["kv_bytes_per_token"].get<uint64_t>());
+  const json small = json::parse(run({"inspect", "--json", "--kv-dtype", "fp8"}).out);
+  EXPECT_LT(small["model"]["kv_bytes_per_token"].get<uint64_t>(),
+            half["model"]["kv_bytes_per_token"].get<uint64_t>());
 }
 
 TEST(Inspect, WorksWithoutATokenizer) {

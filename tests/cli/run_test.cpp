@@ -277,6 +277,7 @@ TEST(Run, SpecialTokensShowIfAskedFor) {
 TEST(Run, BothArithmeticsAndSmallStepsGiveTheSameText) {
   for (const std::vector<std::string>& more : {std::vector<std::string>{"--exact"},
                                                {"--kv-dtype", "f32"},
+                                               {"--kv-dtype", "fp8"},
                                                {"--prefill-rows", "3"},
                                                {"--isa", "scalar"},
                                                {"--threads", "1"}}) {

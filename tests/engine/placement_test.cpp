@@ -28,8 +28,11 @@ TEST(Placement, PartsAddUp) {
   EXPECT_EQ(p.logits_bytes, 16 * 256 * sizeof(float));
   EXPECT_EQ(p.total_bytes(), p.bank_bytes + p.dense_bytes + p.kv_bytes + p.scratch_bytes +
                                  p.table_bytes + p.logits_bytes + p.copied_bytes);
-  PlacementLimits wider = {.n_context = 100, .n_prefill_rows = 16, .kv_is_f32 = true};
+  PlacementLimits wider = {.n_context = 100, .n_prefill_rows = 16, .kv_dtype = KvDType::kF32};
   EXPECT_EQ(plan_placement(*o.model, wider).kv_bytes, 2 * p.kv_bytes);
+  wider.kv_dtype = KvDType::kFp8;
+  // A float32 scale for each of 2 keys and 2 values in each of 4 layers.
+  EXPECT_EQ(plan_placement(*o.model, wider).kv_bytes, p.kv_bytes / 2 + 128 * 4 * 2 * 2 * 4);
 }
 
 TEST(Placement, WithoutAWishTheContextIsTheModelsUpToADefault) {

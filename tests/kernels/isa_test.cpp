@@ -176,20 +176,22 @@ TEST_P(IsaTest, HeadLinear) {
 TEST_P(IsaTest, Attention) {
   for (const int64_t d : {8, 16, 24, 64, 80}) {
     for (const int64_t n_rows : {1, 3, 17, 130}) {
-      for (const auto& [is_f32, in_keys] :
-           {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
-        AttentionInput input(random_, {.n_rows = n_rows,
-                                       .n_context = 130,
-                                       .n_kv_heads = in_keys ? 1 : 2,
-                                       .n_heads = 6,
-                                       .d_k = d,
-                                       .d_v = in_keys ? d - 3 : d,
-                                       .values_in_keys = in_keys,
-                                       .is_f32 = is_f32,
-                                       .window = is_f32 ? 50 : 0,
-                                       .has_sinks = is_f32,
-                                       .scale = 0.3f});
-        compare(input);
+      for (const KvDType dtype : {KvDType::kBF16, KvDType::kF32, KvDType::kFp8}) {
+        for (const bool in_keys : {false, true}) {
+          const bool is_f32 = dtype == KvDType::kF32;
+          AttentionInput input(random_, {.n_rows = n_rows,
+                                         .n_context = 130,
+                                         .n_kv_heads = in_keys ? 1 : 2,
+                                         .n_heads = 6,
+                                         .d_k = d,
+                                         .d_v = in_keys ? d - 3 : d,
+                                         .values_in_keys = in_keys,
+                                         .dtype = dtype,
+                                         .window = is_f32 ? 50 : 0,
+                                         .has_sinks = is_f32,
+                                         .scale = 0.3f});
+          compare(input);
+        }
       }
     }
   }

@@ -182,66 +182,6 @@ TEST(Reference, ActivationsAreAccurate) {
   }
 }
 
-void compare_attention(Random& random, const AttentionCase& test) {
-  AttentionInput input(random, test);
-  const std::vector<float>& k = input.k;
-  const std::vector<float>& v = input.v;
-  const std::vector<float>& q = input.q;
-  const int64_t d_k = test.d_k;
-  const int64_t d_v = test.d_v;
-  std::vector<float> y(static_cast<size_t>(test.n_outputs()));
-  CpuLane c("scalar");
-  input.run(c.lane, y);
-  for (int64_t i = 0; i < test.n_rows * test.n_heads; ++i) {
-    const int64_t r = test.n_context - test.n_rows + i / test.n_heads;
-    const int64_t h = i % test.n_heads;
-    const int64_t kv_head = h * test.n_kv_heads / test.n_heads;
-    double total = test.has_sinks ? std::exp(double(input.sinks[static_cast<size_t>(h)])) : 0;
-    std::vector<double> mixed(static_cast<size_t>(d_v));
-    for (int64_t t = test.window == 0 ? 0 : std::max<int64_t>(0, r + 1 - test.window); t <= r;
-         ++t) {
-      const float* key = k.data() + (t * test.n_kv_heads + kv_head) * d_k;
-      const float* value =
-          test.values_in_keys ? key : v.data() + (t * test.n_kv_heads + kv_head) * d_v;
-      const double score =
-          std::inner_product(key, key + d_k, q.begin() + i * d_k, 0.0, std::plus<>(),
-                             [](double a, double b) { return a * b; });
-      const double weight = std::exp(score * test.scale);
-      total += weight;
-      for (size_t x = 0; x < mixed.size(); ++x) mixed[x] += weight * value[x];
-    }
-    for (size_t x = 0; x < mixed.size(); ++x) {
-      EXPECT_NEAR(y[static_cast<size_t>(i * d_v) + x], mixed[x] / total, 3e-6);
-    }
-  }
-}
-
-TEST(Reference, AttentionIsSoftmaxOverTheWindow) {
-  Random random(5);
-  for (const int64_t n_rows : {1, 3, 17, 100}) {
-    AttentionCase test = {.n_rows = n_rows, .n_context = 100};
-    const auto compare = [&](int64_t n_kv_heads, int64_t n_heads, int64_t d_k, int64_t d_v) {
-      test.n_kv_heads = n_kv_heads;
-      test.n_heads = n_heads;
-      test.d_k = d_k;
-      test.d_v = d_v;
-      compare_attention(random, test);
-    };
-    compare(3, 6, 21, 13);
-    test.is_f32 = true;
-    test.values_in_keys = true;
-    compare(1, 3, 37, 29);
-    test.values_in_keys = false;
-    test.window = 33;
-    test.has_sinks = true;
-    compare(1, 2, 20, 20);
-    test.is_f32 = false;
-    test.values_in_keys = true;
-    test.window = 65;
-    compare(1, 5, 37, 29);
-  }
-}
-
 TEST(Reference, ImpossibleInstructionSetIsRefusedWithTheList) {
   try {
     cpu_ops("avx9000", false);

@@ -7,7 +7,7 @@
 namespace ft {
 namespace {
 
-const KvShape kShape = {.n_layers = 3, .n_kv_heads = 2, .d_k = 8, .d_v = 4};
+const KvShape kShape = {.n_layers = 3, .n_kv_heads = 2, .d_k = 8, .d_v = 16};
 
 TEST(KvCache, PagesAreLentOnceAndComeBack) {
   KvCache cache(kShape, 5);
@@ -31,16 +31,33 @@ TEST(KvCache, PagesAreLentOnceAndComeBack) {
 
 TEST(KvCache, LayersLieApart) {
   KvCache cache(kShape, 2);
-  const int64_t page_bytes = kPageTokens * 2 * (8 + 4) * 2;
+  const int64_t page_bytes = kPageTokens * 2 * (8 + 16) * 2;
   EXPECT_EQ(cache.layer(0).page_bytes, page_bytes);
   EXPECT_EQ(cache.layer(1).pages - cache.layer(0).pages, 2 * page_bytes);
-  EXPECT_EQ(kv_bytes_per_token(kShape), 3u * 2 * (8 + 4) * 2);
+  EXPECT_EQ(kv_bytes_per_token(kShape), 3u * 2 * (8 + 16) * 2);
 }
 
 TEST(KvCache, ValuesWithinKeysTakeNoRoom) {
   KvShape shape = kShape;
   shape.values_in_keys = true;
   EXPECT_EQ(kv_bytes_per_token(shape), 3u * 2 * 8 * 2);
+}
+
+TEST(KvCache, TypesTakeTheirBytes) {
+  KvShape shape = kShape;
+  shape.dtype = KvDType::kF32;
+  EXPECT_EQ(kv_bytes_per_token(shape), 3u * 2 * (8 + 16) * 4);
+  shape.dtype = KvDType::kFp8;  // and two scales a head
+  EXPECT_EQ(kv_bytes_per_token(shape), 3u * 2 * (8 + 16 + 2 * 4));
+  shape.values_in_keys = true;
+  EXPECT_EQ(kv_bytes_per_token(shape), 3u * 2 * (8 + 4));
+}
+
+TEST(KvCache, WidthsAreFilledUpToWholePanels) {
+  KvShape shape = kShape;
+  shape.d_k = 7;
+  shape.d_v = 17;
+  EXPECT_EQ(kv_bytes_per_token(shape), 3u * 2 * (8 + 32) * 2);
 }
 
 }  // namespace

@@ -1,93 +1,186 @@
-// Keys and values in pages, and attention over them: one row and one head at a time, positions
-// ascending, so that a row's result does not depend on how the prompt was cut into steps.
+// Attention over pages of keys and values. Queries are taken in tiles, positions in blocks at
+// absolute multiples, and a query's records of its blocks are merged in ascending order, so that a
+// result does not depend on tiles, on threads, or on how the prompt was cut into steps.
 
-FT_INLINE uint8_t* kv_at(const KvLayer& kv, const int32_t* pages, int64_t position, int64_t head,
-                         bool is_value) {
-  const int64_t element = kv.is_f32 ? 4 : 2;
-  uint8_t* page = kv.pages + pages[position / kPageTokens] * kv.page_bytes;
-  const bool is_apart = is_value && !kv.values_in_keys;
-  const int64_t d = is_apart ? kv.d_v : kv.d_k;
-  if (is_apart) page += kv.n_kv_heads * kPageTokens * kv.d_k * element;
-  return page + (head * kPageTokens + position % kPageTokens) * d * element;
+/// merged = merged and block, in this order: [n] sums, then the tail.
+FT_INLINE void merge_record(float* merged, const float* block, int64_t n) {
+  const float largest = block[n] > merged[n] ? block[n] : merged[n];
+  const float before = exp32(merged[n] - largest);
+  const float now = exp32(block[n] - largest);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const Floats scaled = load_floats(block + i) * splat(now);
+    store_floats(merged + i, fma32(load_floats(merged + i), splat(before), scaled));
+  }
+  merged[n] = largest;
+  merged[n + 1] = fma32(merged[n + 1], before, block[n + 1] * now);
 }
 
-FT_INLINE void store_row(uint8_t* to, const float* from, int64_t n, bool is_f32) {
-  if (is_f32) {
-    __builtin_memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
-    return;
+/// The result of a head: its merged record and its sink, divided by the total.
+FT_INLINE void finish_head(const AttentionArgs& args, int64_t r, int64_t h, const float* merged) {
+  const float* tail = merged + value_width(args.kv);
+  float factor = 1 / tail[1];
+  if (args.sinks != nullptr) {
+    const float largest = args.sinks[h] > tail[0] ? args.sinks[h] : tail[0];
+    const float scaled = exp32(tail[0] - largest);
+    factor = scaled / fma32(tail[1], scaled, exp32(args.sinks[h] - largest));
   }
-  for (int64_t i = 0; i < n; ++i) {
-    const uint16_t bits = f32_to_bf16(from[i]);
-    __builtin_memcpy(to + 2 * i, &bits, 2);
+  float* out = args.out.row(r) + h * args.kv.d_v;
+  for (int64_t c = 0; c < args.kv.d_v; ++c) out[c] = merged[c] * factor;
+}
+
+FT_INLINE void pack_queries(const AttentionArgs& args, const QueryTile& tile, float* to) {
+  const int64_t n = tile.n_heads * args.kv.d_k;
+  for (int64_t r = 0; r < tile.n_rows; ++r) {
+    const float* from = args.q.row(tile.row + r) + tile.head * args.kv.d_k;
+    for (int64_t i = 0; i < n; ++i) to[r * n + i] = args.scale * from[i];
   }
 }
 
-FT_INLINE void load_row(float* to, const uint8_t* from, int64_t n, bool is_f32) {
-  if (is_f32) {
-    __builtin_memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
-    return;
+/// Computes the block's records into the workspace; false if no row attends to the block.
+FT_INLINE bool run_block(const AttentionArgs& args, const QueryTile& tile, const Workspace& space,
+                         int64_t block) {
+  BlockWork work = {args, tile, space, block * kBlockPositions, {kBlockPositions, 0}, {}};
+  for (int64_t r = 0; r < tile.n_rows; ++r) {
+    const Span span = shifted(span_of_row(args, tile.row + r), -work.first);
+    work.rows[r] = overlap({0, kBlockPositions}, span);
+    if (work.rows[r].begin >= work.rows[r].end) continue;
+    work.all = {smaller(work.all.begin, work.rows[r].begin),
+                larger(work.all.end, work.rows[r].end)};
   }
-  for (int64_t i = 0; i < n; ++i) to[i] = bf16_to_f32(load<uint16_t>(from + 2 * i));
+  if (work.all.begin >= work.all.end) return false;
+  block_function_for(args.kv, work.n_queries())(work);
+  return true;
 }
 
-void store_kv(Lane& lane, const StoreKvArgs& args) {
-  const KvLayer& kv = args.kv;
-  lane.team->run(args.rows.n_rows, 1, [&](int64_t begin, int64_t end, int) {
-    for (int64_t r = begin; r < end; ++r) {
-      const int32_t* pages = args.rows.page_tables[r];
-      const int64_t position = args.rows.positions[r];
-      for (int64_t h = 0; h < kv.n_kv_heads; ++h) {
-        store_row(kv_at(kv, pages, position, h, false), args.k.row(r) + h * kv.d_k, kv.d_k,
-                  kv.is_f32);
-        if (kv.values_in_keys) continue;
-        store_row(kv_at(kv, pages, position, h, true), args.v.row(r) + h * kv.d_v, kv.d_v,
-                  kv.is_f32);
+/// All blocks of one tile, one after the other.
+void attend_tile(const AttentionArgs& args, const QueryTile& tile, float* memory) {
+  const int64_t n_queries = tile.n_rows * tile.n_heads;
+  const Workspace space = workspace_at(memory, shape_of(args), n_queries);
+  const auto bytes = static_cast<size_t>(space.record) * sizeof(float);
+  pack_queries(args, tile, space.queries);
+  const Span all = span_of_rows(args, tile.row, tile.n_rows);
+  for (int64_t b = all.begin / kBlockPositions; b < n_blocks_of(all.end); ++b) {
+    if (!run_block(args, tile, space, b)) continue;
+    for (int64_t q = 0; q < n_queries; ++q) {
+      const Span span = span_of_row(args, tile.row + q / tile.n_heads);
+      if (b < span.begin / kBlockPositions || b >= n_blocks_of(span.end)) continue;
+      float* merged = space.merged + q * space.record;
+      const float* block = space.block + q * space.record;
+      if (b == span.begin / kBlockPositions) {
+        __builtin_memcpy(merged, block, bytes);
+      } else {
+        merge_record(merged, block, space.record - kRecordTail);
       }
     }
-  });
+  }
+  for (int64_t q = 0; q < n_queries; ++q) {
+    finish_head(args, tile.row + q / tile.n_heads, tile.head + q % tile.n_heads,
+                space.merged + q * space.record);
+  }
 }
 
-/// One row, one head. scores: scratch of n_positions_max; entry: scratch of one key or value.
-FT_INLINE void attend(const AttentionArgs& args, int64_t r, int64_t h, float* scores,
-                      float* entry) {
-  const KvLayer& kv = args.kv;
-  const int64_t kv_head = h / (args.n_heads / kv.n_kv_heads);
-  const int32_t* pages = args.rows.page_tables[r];
-  const int64_t last = args.rows.positions[r];
-  const int64_t first = args.window > 0 && last + 1 > args.window ? last + 1 - args.window : 0;
-  const int64_t n = last + 1 - first;
-  const float* q = args.q.row(r) + h * kv.d_k;
-  float largest = args.sinks == nullptr ? -3.0e38f : args.sinks[h];
-  for (int64_t t = 0; t < n; ++t) {
-    load_row(entry, kv_at(kv, pages, first + t, kv_head, false), kv.d_k, kv.is_f32);
-    scores[t] = args.scale * dot32(q, entry, kv.d_k);
-    largest = scores[t] > largest ? scores[t] : largest;
+/// The tiles of rows [first, end) of a step: those of one sequence together, up to a tile's most.
+struct TileCut {
+  const AttentionArgs& args;
+  int32_t* begins;  // [n + 1] rows
+  int64_t n = 0;
+  int64_t n_heads = 0;  // of a tile
+  int64_t n_per_kv_head = 0;
+
+  int64_t n_tiles() const { return n * n_per_kv_head * args.kv.n_kv_heads; }
+  QueryTile tile(int64_t index) const {
+    const int64_t group = args.n_heads / args.kv.n_kv_heads;
+    const int64_t of_rows = index / (n_per_kv_head * args.kv.n_kv_heads);
+    const int64_t of_heads = index % (n_per_kv_head * args.kv.n_kv_heads);
+    const int64_t within = of_heads % n_per_kv_head * n_heads;
+    return {.row = begins[of_rows],
+            .n_rows = begins[of_rows + 1] - begins[of_rows],
+            .head = of_heads / n_per_kv_head * group + within,
+            .n_heads = smaller(n_heads, group - within)};
   }
-  float partial[kPartials] = {};
-  for (int64_t t = 0; t < n; ++t) {
-    scores[t] = exp32(scores[t] - largest);
-    partial[t % kPartials] += scores[t];
+};
+
+TileCut cut_rows(const AttentionArgs& args, int64_t first, int64_t end, int32_t* begins) {
+  const AttentionShape shape = shape_of(args);
+  const int64_t group = args.n_heads / args.kv.n_kv_heads;
+  TileCut cut = {args, begins, 0, heads_of_tile(shape), 0};
+  cut.n_per_kv_head = (group + cut.n_heads - 1) / cut.n_heads;
+  for (int64_t r = first; r < end; ++r) {
+    const bool is_next = r > first && r - begins[cut.n - 1] < rows_of_tile(shape) &&
+                         args.rows.page_tables[r] == args.rows.page_tables[r - 1];
+    if (!is_next) begins[cut.n++] = static_cast<int32_t>(r);
   }
-  float sum = fold32(partial);
-  if (args.sinks != nullptr) sum += exp32(args.sinks[h] - largest);
-  float* out = args.out.row(r) + h * kv.d_v;
-  for (int64_t c = 0; c < kv.d_v; ++c) out[c] = 0;
-  for (int64_t t = 0; t < n; ++t) {
-    load_row(entry, kv_at(kv, pages, first + t, kv_head, true), kv.d_v, kv.is_f32);
-    for (int64_t c = 0; c < kv.d_v; ++c) out[c] = fma32(scores[t], entry[c], out[c]);
-  }
-  const float inverse = 1.0f / sum;
-  for (int64_t c = 0; c < kv.d_v; ++c) out[c] *= inverse;
+  begins[cut.n] = static_cast<int32_t>(end);
+  return cut;
+}
+
+/// Few rows over many positions: each block of a tile is a piece of work of its own, and its records
+/// go to `records`: [block, row, head, record].
+void attend_split(Lane& lane, const TileCut& cut, const Span& rows, float* memory, float* records) {
+  const AttentionArgs& args = cut.args;
+  const AttentionShape shape = shape_of(args);
+  const Span all = span_of_rows(args, rows.begin, rows.end - rows.begin);
+  const int64_t first_block = all.begin / kBlockPositions;
+  const int64_t n_blocks = n_blocks_of(all.end) - first_block;
+  const int64_t record = record_floats(shape);
+  const auto record_at = [&](int64_t block, int64_t r, int64_t h) {
+    const int64_t row = (block - first_block) * (rows.end - rows.begin) + r - rows.begin;
+    return records + (row * args.n_heads + h) * record;
+  };
+  lane.team->run(cut.n_tiles() * n_blocks, 1, [&](int64_t item, int64_t, int member) {
+    const QueryTile tile = cut.tile(item / n_blocks);
+    const int64_t block = first_block + item % n_blocks;
+    const Workspace space =
+        workspace_at(memory + member * workspace_floats(shape, args.rows.n_rows), shape,
+                     tile.n_rows * tile.n_heads);
+    pack_queries(args, tile, space.queries);
+    if (!run_block(args, tile, space, block)) return;
+    const auto bytes = static_cast<size_t>(tile.n_heads * record) * sizeof(float);
+    for (int64_t r = 0; r < tile.n_rows; ++r) {
+      __builtin_memcpy(record_at(block, tile.row + r, tile.head),
+                       space.block + r * tile.n_heads * record, bytes);
+    }
+  });
+  const int64_t n_heads = (rows.end - rows.begin) * args.n_heads;
+  lane.team->run(n_heads, 8, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t r = rows.begin + i / args.n_heads;
+      const int64_t h = i % args.n_heads;
+      const Span span = span_of_row(args, r);
+      const int64_t first = span.begin / kBlockPositions;
+      float* merged = record_at(first, r, h);
+      for (int64_t b = first + 1; b < n_blocks_of(span.end); ++b) {
+        merge_record(merged, record_at(b, r, h), record - kRecordTail);
+      }
+      finish_head(args, r, h, merged);
+    }
+  });
 }
 
 void attention(Lane& lane, const AttentionArgs& args) {
   const Arena::Scope scope(*lane.arena);
-  const int64_t stride = args.rows.n_positions_max + args.kv.d_k + args.kv.d_v;
-  float* scratch = lane.arena->alloc<float>(stride * lane.team->n_threads());
-  lane.team->run(args.rows.n_rows * args.n_heads, 1, [&](int64_t begin, int64_t end, int member) {
-    float* scores = scratch + member * stride;
-    for (int64_t i = begin; i < end; ++i) {
-      attend(args, i / args.n_heads, i % args.n_heads, scores, scores + args.rows.n_positions_max);
-    }
-  });
+  const AttentionShape shape = shape_of(args);
+  const int64_t n_rows = args.rows.n_rows;
+  const int64_t n_threads = lane.team->n_threads();
+  const int64_t floats = workspace_floats(shape, n_rows);
+  float* memory = lane.arena->alloc<float>(floats * n_threads);
+  auto* begins = lane.arena->alloc<int32_t>(n_rows + 1);
+  const TileCut whole = cut_rows(args, 0, n_rows, begins);
+  const Span all = span_of_rows(args, 0, n_rows);
+  const int64_t n_blocks = n_blocks_of(all.end) - all.begin / kBlockPositions;
+  if (n_threads == 1 || n_blocks == 1 || whole.n_tiles() >= kPiecesPerThread * n_threads) {
+    const int64_t n_tiles = whole.n_tiles();
+    lane.team->run(n_tiles, 1, [&](int64_t item, int64_t, int member) {
+      // The last rows, which attend to most, come first: nobody is left with a long piece.
+      attend_tile(args, whole.tile(n_tiles - 1 - item), memory + member * floats);
+    });
+    return;
+  }
+  const int64_t row_floats = split_row_floats(shape, n_blocks);
+  const int64_t most = larger(kMostSplitBytes / 4 / row_floats, 1);
+  float* records = lane.arena->alloc<float>(smaller(n_rows, most) * row_floats);
+  for (int64_t first = 0; first < n_rows; first += most) {
+    const Span rows = {first, smaller(first + most, n_rows)};
+    attend_split(lane, cut_rows(args, rows.begin, rows.end, begins), rows, memory, records);
+  }
 }

@@ -29,7 +29,7 @@ FT_INLINE Mask lanes_of_first(int n) {
 }
 
 template <typename F>
-FT_INLINE float fold(const VecF* partial) {
+FT_INLINE float fold(const Floats* partial) {
   return kByHalves<F> ? fold_halves(partial) : fold_words(partial);
 }
 
@@ -45,14 +45,14 @@ FT_INLINE void for_each_value(const uint8_t* codes, Fn fn) {
   if constexpr (kByHalves<F>) {
     constexpr auto kFirst = constant<2 * kGroup>;
     constexpr auto kSecond = constant<2 * kGroup + 1>;
-    const Halves halves = load_halves(codes);
+    const ChunkHalves halves = load_halves(codes);
     unroll<8>([&](auto k) FT_INLINE_LAMBDA {
       if constexpr (std::is_same_v<F, F16>) {
         fn(kFirst, k, floats_of<0>(halves.h[k]));
         fn(kSecond, k, floats_of<1>(halves.h[k]));
       } else {
-        const VecI low = low_e4m3(halves.h[k]);
-        const VecI high = high_e4m3(halves.h[k]);
+        const Ints low = low_e4m3(halves.h[k]);
+        const Ints high = high_e4m3(halves.h[k]);
         fn(kFirst, constant<2 * k>, floats_of<0>(low));
         fn(kSecond, constant<2 * k>, floats_of<1>(low));
         fn(kFirst, constant<2 * k + 1>, floats_of<0>(high));
@@ -60,7 +60,7 @@ FT_INLINE void for_each_value(const uint8_t* codes, Fn fn) {
       }
     });
   } else {
-    const Words words = load_words(codes);
+    const ChunkWords words = load_words(codes);
     unroll<4>([&](auto k) FT_INLINE_LAMBDA {
       if constexpr (std::is_same_v<F, F32>) {
         fn(constant<kGroup>, k, as_floats(words.w[k]));
@@ -143,7 +143,7 @@ struct VectorFloatDot {
 
   /// The scales of the chunks of the vectors of a group: one for all, since tiles are as wide as
   /// several chunks.
-  static FT_INLINE VecF group_scales(const uint8_t* scales, int64_t segment, int group) {
+  static FT_INLINE Floats group_scales(const uint8_t* scales, int64_t segment, int group) {
     constexpr int64_t kTiles = kGroupChunks<F> * kChunk / (kScaled ? F::kBlock : 1);
     const int64_t first = (segment * kGroups + group) * kTiles;
     return spread_tile_scales(scales + first * static_cast<int64_t>(sizeof(float)));
@@ -152,34 +152,34 @@ struct VectorFloatDot {
   /// Adds a group of one row of weights times one row of activations. kWhole: it has all values.
   template <int kGroup, bool kWhole>
   static FT_INLINE void add_group(const WeightView& w, const uint8_t* codes, const uint8_t* scales,
-                                  const float* x, int64_t segment, VecF* partial) {
+                                  const float* x, int64_t segment, Floats* partial) {
     constexpr int kCount = kGroupVectors<F>;
     constexpr int kFirst = kGroup * kCount;
     const int64_t n = n_segments(w.cols);
     const Present present = present_of<F>(w.cols, segment);
     const LaneMasks<F, kFirst> first(present);
     const LaneMasks<F, kFirst + kCount - 1> second(present);
-    VecF sums[kCount];
+    Floats sums[kCount];
     unroll<kCount>([&](auto i)
                        FT_INLINE_LAMBDA { sums[i] = kScaled ? zero() : partial[kFirst + i]; });
-    for_each_value<F, kGroup>(codes, [&](auto v, auto j, VecF values) FT_INLINE_LAMBDA {
-      const VecF a = load_floats(x + at(n, v, segment, j));
-      VecF& sum = sums[v - kFirst];
+    for_each_value<F, kGroup>(codes, [&](auto v, auto j, Floats values) FT_INLINE_LAMBDA {
+      const Floats a = load_floats(x + at(n, v, segment, j));
+      Floats& sum = sums[v - kFirst];
       if constexpr (kWhole) {
-        sum = fma(values, a, sum);
+        sum = fma32(values, a, sum);
       } else {
-        sum = fma(v == kFirst ? first.at(j) : second.at(j), values, a, sum);
+        sum = fma_where(v == kFirst ? first.at(j) : second.at(j), values, a, sum);
       }
     });
     unroll<kCount>([&](auto i) FT_INLINE_LAMBDA {
-      VecF& total = partial[kFirst + i];
+      Floats& total = partial[kFirst + i];
       if constexpr (!kScaled) {
         total = sums[i];
       } else if constexpr (kWhole) {
-        total = fma(group_scales(scales, segment, kGroup), sums[i], total);
+        total = fma32(group_scales(scales, segment, kGroup), sums[i], total);
       } else {
-        total = fma(i == 0 ? first.all : second.all, group_scales(scales, segment, kGroup), sums[i],
-                    total);
+        total = fma_where(i == 0 ? first.all : second.all, group_scales(scales, segment, kGroup),
+                          sums[i], total);
       }
     });
   }
@@ -189,7 +189,7 @@ struct VectorFloatDot {
     const uint8_t* codes = w.codes + n * w.row_bytes;
     const uint8_t* scales = scale_row<F>(w, n);
     const int64_t n_whole = w.cols / kSegment;
-    VecF partial[kVectors];
+    Floats partial[kVectors];
     for (int v = 0; v < kVectors; ++v) partial[v] = zero();
     constexpr int64_t kGroupBytes = kGroupChunks<F> * kChunkBytes;
     for (int64_t s = 0; s < n_whole; ++s, codes += kPartials * kChunkBytes) {
@@ -221,11 +221,11 @@ struct VectorFloatDot {
         unroll<kGroups>([&](auto g) FT_INLINE_LAMBDA {
           if (s * kSegment + g * kGroupChunks<F> * kChunk >= w.cols) return;
           const uint8_t* group = codes + g * kGroupChunks<F> * kChunkBytes;
-          for_each_value<F, g>(group, [&](auto v, auto j, VecF x) FT_INLINE_LAMBDA {
+          for_each_value<F, g>(group, [&](auto v, auto j, Floats x) FT_INLINE_LAMBDA {
             store_floats(values + at(n, v, s, j), x);
           });
           if constexpr (kScaled) {
-            const VecF scale = group_scales(scale_row<F>(w, tile.n + i), s, g);
+            const Floats scale = group_scales(scale_row<F>(w, tile.n + i), s, g);
             for (int v = 0; v < kGroupVectors<F>; ++v)
               store_floats(factors + ((g * kGroupVectors<F> + v) * n + s) * kLanes, scale);
           }
@@ -245,15 +245,15 @@ struct VectorFloatDot {
   /// One vector of partials of all pairs, over all segments.
   template <int kVector>
   static FT_INLINE void add_vector(const WeightView& w, const Pointers& rows,
-                                   VecF (*partial)[kTile][kVectors]) {
+                                   Floats (*partial)[kTile][kVectors]) {
     const int64_t n = n_segments(w.cols);
-    VecF sums[kWeights][kTile];
+    Floats sums[kWeights][kTile];
     for (auto& row : sums) {
-      for (VecF& sum : row) sum = zero();
+      for (Floats& sum : row) sum = zero();
     }
-    VecF totals[kWeights][kTile];
+    Floats totals[kWeights][kTile];
     for (auto& row : totals) {
-      for (VecF& total : row) total = zero();
+      for (Floats& total : row) total = zero();
     }
     constexpr int kFirstChunk = kVector / kGroupVectors<F> * kGroupChunks<F>;
     for (int64_t s = 0; s < n; ++s) {
@@ -272,9 +272,9 @@ struct VectorFloatDot {
       }
       if constexpr (kScaled) {
         for (int i = 0; i < kWeights; ++i) {
-          const VecF factor = load_floats(rows.factors[i] + (kVector * n + s) * kLanes);
+          const Floats factor = load_floats(rows.factors[i] + (kVector * n + s) * kLanes);
           for (int m = 0; m < kTile; ++m) {
-            totals[i][m] = fma(masks.all, factor, sums[i][m], totals[i][m]);
+            totals[i][m] = fma_where(masks.all, factor, sums[i][m], totals[i][m]);
             sums[i][m] = zero();
           }
         }
@@ -287,13 +287,13 @@ struct VectorFloatDot {
 
   template <bool kWhole>
   static FT_INLINE void add_products(const Pointers& rows, int64_t offset, Mask mask,
-                                     VecF (*sums)[kTile]) {
-    VecF w[kWeights];
+                                     Floats (*sums)[kTile]) {
+    Floats w[kWeights];
     for (int i = 0; i < kWeights; ++i) w[i] = load_floats(rows.w[i] + offset);
     for (int m = 0; m < kTile; ++m) {
-      const VecF x = load_floats(rows.x[m] + offset);
+      const Floats x = load_floats(rows.x[m] + offset);
       for (int i = 0; i < kWeights; ++i)
-        sums[i][m] = kWhole ? fma(w[i], x, sums[i][m]) : fma(mask, w[i], x, sums[i][m]);
+        sums[i][m] = kWhole ? fma32(w[i], x, sums[i][m]) : fma_where(mask, w[i], x, sums[i][m]);
     }
   }
 
@@ -313,7 +313,7 @@ struct VectorFloatDot {
     }
     for (int m = 0; m < kTile; ++m)
       rows.x[m] = reinterpret_cast<const float*>(tile.rows[m < tile.n_rows ? m : 0]);
-    VecF partial[kWeights][kTile][kVectors];
+    Floats partial[kWeights][kTile][kVectors];
     unroll<kVectors>([&](auto v) FT_INLINE_LAMBDA { add_vector<v>(w, rows, partial); });
     for (int i = 0; i < kWeights; ++i) {
       for (int m = 0; m < kTile; ++m)

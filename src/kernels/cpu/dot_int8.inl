@@ -63,12 +63,12 @@ struct VectorInt8Dot {
 
   /// A group of kLanes chunks of one row of weights, decoded.
   struct Group {
-    VecI codes[8];
-    VecF scales[kBlocks];
+    Ints codes[8];
+    Floats scales[kBlocks];
   };
   static FT_INLINE Group load_group(const uint8_t* codes, const uint8_t* scales) {
     Group g;
-    const Words words = load_words(codes);
+    const ChunkWords words = load_words(codes);
     unroll<4>([&](auto k) FT_INLINE_LAMBDA {
       g.codes[2 * k] = low_e2m1(words.w[k]);
       g.codes[2 * k + 1] = high_e2m1(words.w[k]);
@@ -85,21 +85,21 @@ struct VectorInt8Dot {
 
   /// masks: lanes that have a block b, where not all have.
   template <bool kWhole>
-  static FT_INLINE VecF add_group(const Group& g, const uint8_t* x, const Mask* masks,
-                                  VecF partial) {
+  static FT_INLINE Floats add_group(const Group& g, const uint8_t* x, const Mask* masks,
+                                    Floats partial) {
     constexpr int kOfBlock = 8 / kBlocks;  // vectors of codes
     unroll<kBlocks>([&](auto b) FT_INLINE_LAMBDA {
-      VecI sum = load_ints(x + kCorrections + b * kVectorBytes);
+      Ints sum = load_ints(x + kCorrections + b * kVectorBytes);
       unroll<kOfBlock / 4>([&](auto i) FT_INLINE_LAMBDA {
         constexpr int kFirst = b * kOfBlock + i * 4;
         sum = add_ints(sum, products<4>(g.codes + kFirst, x + kFirst * kVectorBytes));
       });
       const auto* x_scales = reinterpret_cast<const float*>(x + kScales + b * kVectorBytes);
-      const VecF scale = mul(g.scales[b], load_floats(x_scales));
+      const Floats scale = g.scales[b] * load_floats(x_scales);
       if constexpr (kWhole) {
-        partial = fma(scale, to_floats(sum), partial);
+        partial = fma32(scale, to_floats(sum), partial);
       } else {
-        partial = fma(masks[b], scale, to_floats(sum), partial);
+        partial = fma_where(masks[b], scale, to_floats(sum), partial);
       }
     });
     return partial;
@@ -112,7 +112,7 @@ struct VectorInt8Dot {
     const uint8_t* codes = w.codes + tile.n * w.row_bytes;
     const uint8_t* scales = scale_row<F>(w, tile.n);
     const int n_rows = kRows > 0 ? kRows : tile.n_rows;
-    VecF partial[kRows > 0 ? kRows : kTile][kVectors];
+    Floats partial[kRows > 0 ? kRows : kTile][kVectors];
     for (int m = 0; m < n_rows; ++m) {
       for (int v = 0; v < kVectors; ++v) partial[m][v] = zero();
     }

@@ -2,6 +2,10 @@
 // namespaces.
 #pragma once
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -10,4 +14,5 @@
 
 #include "base/team.h"
 #include "device/arena.h"
+#include "kernels/attention_cut.h"
 #include "kernels/ops.h"

@@ -1,7 +1,5 @@
 // The kernels for one instruction set: generic sources, compiled with this set's flags
 // (cmake/isa.cmake).
-#include <immintrin.h>
-
 #include "kernels/cpu/generic.h"
 
 namespace ft::cpu_avx512_vnni {

@@ -1,115 +1,97 @@
 // The vocabulary of the vector kernels in AVX2, FMA and F16C. The kernels read weights 16 bytes (a
 // chunk) a lane: the rows of registers that a load gives are transposed, so that a register holds
-// the same part of different chunks. This leaves the lanes out of order: kWordOrder and kHalfOrder
-// say which chunk a lane has. Activations are packed in that order, and fold() knows it.
+// the same part of different chunks. This leaves the lanes out of order: word_place() and
+// half_place() say where a chunk's partial lies; activations are packed in that order, and folding
+// knows it.
 
-using VecF = __m256;
-using VecI = __m256i;
+using Ints = __m256i;
 using Mask = __m256i;
-constexpr int kLanes = 8;
 constexpr int kVectors = kPartials / kLanes;
 
-FT_INLINE VecF zero() {
+FT_INLINE Floats zero() {
   return _mm256_setzero_ps();
 }
-FT_INLINE VecF splat(float x) {
-  return _mm256_set1_ps(x);
-}
-FT_INLINE VecF load_floats(const float* from) {
-  return _mm256_loadu_ps(from);
-}
-FT_INLINE void store_floats(float* to, VecF x) {
-  _mm256_storeu_ps(to, x);
-}
-FT_INLINE VecI load_ints(const void* from) {
+FT_INLINE Ints load_ints(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
 }
-FT_INLINE void store_ints(void* to, VecI x) {
+FT_INLINE void store_ints(void* to, Ints x) {
   _mm256_storeu_si256(static_cast<__m256i*>(to), x);
 }
-FT_INLINE VecF add(VecF a, VecF b) {
-  return _mm256_add_ps(a, b);
-}
-FT_INLINE VecF mul(VecF a, VecF b) {
-  return _mm256_mul_ps(a, b);
-}
-FT_INLINE VecF fma(VecF a, VecF b, VecF c) {
-  return _mm256_fmadd_ps(a, b, c);
-}
-FT_INLINE VecF fma(Mask mask, VecF a, VecF b, VecF c) {
+/// fma32() in the lanes of the mask, c in the others.
+FT_INLINE Floats fma_where(Mask mask, Floats a, Floats b, Floats c) {
   return _mm256_blendv_ps(c, _mm256_fmadd_ps(a, b, c), _mm256_castsi256_ps(mask));
 }
-FT_INLINE VecF to_floats(VecI x) {
+FT_INLINE Floats to_floats(Ints x) {
   return _mm256_cvtepi32_ps(x);
 }
-FT_INLINE VecI add_ints(VecI a, VecI b) {
+FT_INLINE Ints add_ints(Ints a, Ints b) {
   return _mm256_add_epi32(a, b);
 }
 
-/// Words 0 to 3 of kLanes chunks.
-struct Words {
-  VecI w[4];
+/// ChunkWords 0 to 3 of kLanes chunks.
+struct ChunkWords {
+  Ints w[4];
 };
 
-/// Where a chunk of a segment lies among the 32 lanes of its kVectors Words.
+/// Where a chunk of a segment lies among the 32 lanes of its kVectors ChunkWords.
 FT_INLINE constexpr int word_place(int chunk) {
   return chunk / kLanes * kLanes + chunk % (kLanes / 4) * 4 + chunk % kLanes / (kLanes / 4);
 }
 
-FT_INLINE Words load_words(const uint8_t* from) {
-  const VecI a = load_ints(from);
-  const VecI b = load_ints(from + 32);
-  const VecI c = load_ints(from + 64);
-  const VecI d = load_ints(from + 96);
-  const VecI ab0 = _mm256_unpacklo_epi32(a, b);
-  const VecI ab1 = _mm256_unpackhi_epi32(a, b);
-  const VecI cd0 = _mm256_unpacklo_epi32(c, d);
-  const VecI cd1 = _mm256_unpackhi_epi32(c, d);
+FT_INLINE ChunkWords load_words(const uint8_t* from) {
+  const Ints a = load_ints(from);
+  const Ints b = load_ints(from + 32);
+  const Ints c = load_ints(from + 64);
+  const Ints d = load_ints(from + 96);
+  const Ints ab0 = _mm256_unpacklo_epi32(a, b);
+  const Ints ab1 = _mm256_unpackhi_epi32(a, b);
+  const Ints cd0 = _mm256_unpacklo_epi32(c, d);
+  const Ints cd1 = _mm256_unpackhi_epi32(c, d);
   return {{_mm256_unpacklo_epi64(ab0, cd0), _mm256_unpackhi_epi64(ab0, cd0),
            _mm256_unpacklo_epi64(ab1, cd1), _mm256_unpackhi_epi64(ab1, cd1)}};
 }
 
-/// Lanes of Words whose chunk is one of the first n of their group.
+/// Lanes of ChunkWords whose chunk is one of the first n of their group.
 FT_INLINE Mask word_mask(int64_t n) {
-  const VecI chunks = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+  const Ints chunks = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), chunks);
 }
 
-/// The 32 partials in the order of Words, group by group, folded 16, 8, 4, 2, 1.
-FT_INLINE float fold_words(const VecF* p) {
-  VecF sum = add(add(p[0], p[2]), add(p[1], p[3]));
-  sum = add(sum, _mm256_permute_ps(sum, 0x4E));
-  sum = add(sum, _mm256_permute_ps(sum, 0xB1));
+/// The 32 partials in the order of ChunkWords, group by group, folded 16, 8, 4, 2, 1.
+FT_INLINE float fold_words(const Floats* p) {
+  Floats sum = (p[0] + p[2]) + (p[1] + p[3]);
+  sum = sum + _mm256_permute_ps(sum, 0x4E);
+  sum = sum + _mm256_permute_ps(sum, 0xB1);
   return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1)));
 }
 
-/// Halves 0 to 7 of 2 * kLanes chunks.
-struct Halves {
-  VecI h[8];
+/// ChunkHalves 0 to 7 of 2 * kLanes chunks.
+struct ChunkHalves {
+  Ints h[8];
 };
 
-/// Where a chunk of a segment lies among the 32 lanes of the floats that its Halves become: a group
+/// Where a chunk of a segment lies among the 32 lanes of the floats that its ChunkHalves become: a group
 /// gives two vectors, its sides.
 FT_INLINE constexpr int half_place(int chunk) {
   return chunk / (2 * kLanes) * 2 * kLanes + chunk % 2 * kLanes + chunk % (2 * kLanes) / 2;
 }
 
-FT_INLINE Halves load_halves(const uint8_t* from) {
-  VecI r[8];
+FT_INLINE ChunkHalves load_halves(const uint8_t* from) {
+  Ints r[8];
   for (int i = 0; i < 8; ++i) r[i] = load_ints(from + 32 * i);
-  VecI pairs[8];
+  Ints pairs[8];
   for (int i = 0; i < 4; ++i) {
     pairs[2 * i] = _mm256_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
     pairs[2 * i + 1] = _mm256_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
   }
-  VecI fours[8];
+  Ints fours[8];
   for (int i = 0; i < 2; ++i) {
     for (int k = 0; k < 2; ++k) {
       fours[4 * i + 2 * k] = _mm256_unpacklo_epi32(pairs[4 * i + k], pairs[4 * i + 2 + k]);
       fours[4 * i + 2 * k + 1] = _mm256_unpackhi_epi32(pairs[4 * i + k], pairs[4 * i + 2 + k]);
     }
   }
-  Halves halves;
+  ChunkHalves halves;
   for (int k = 0; k < 4; ++k) {
     halves.h[2 * k] = _mm256_unpacklo_epi64(fours[k], fours[4 + k]);
     halves.h[2 * k + 1] = _mm256_unpackhi_epi64(fours[k], fours[4 + k]);
@@ -119,30 +101,30 @@ FT_INLINE Halves load_halves(const uint8_t* from) {
 
 /// float16 to float32, those of one side.
 template <int kSide>
-FT_INLINE VecF floats_of(VecI halves) {
+FT_INLINE Floats floats_of(Ints halves) {
   return _mm256_cvtph_ps(_mm256_extracti128_si256(halves, kSide));
 }
 
 /// Lanes of one side whose chunk is one of the first n of their group.
 template <int kSide>
 FT_INLINE Mask half_mask(int64_t n) {
-  const VecI chunks = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
+  const Ints chunks = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n) - kSide), chunks);
 }
 
-FT_INLINE float fold_half_lanes(VecF sum) {
+FT_INLINE float fold_half_lanes(Floats sum) {
   __m128 four = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
   four = _mm_add_ps(four, _mm_permute_ps(four, 0x4E));
   return _mm_cvtss_f32(_mm_add_ss(four, _mm_permute_ps(four, 0xB1)));
 }
 
 /// The 32 partials as the sides of groups of halves, folded 16, 8, 4, 2, 1.
-FT_INLINE float fold_halves(const VecF* p) {
-  return fold_half_lanes(add(p[0], p[2])) + fold_half_lanes(add(p[1], p[3]));
+FT_INLINE float fold_halves(const Floats* p) {
+  return fold_half_lanes(p[0] + p[2]) + fold_half_lanes(p[1] + p[3]);
 }
 
 /// One scale for each 8 chunks of a group of halves, those of chunks 0 and 8.
-FT_INLINE VecF spread_tile_scales(const uint8_t* scales) {
+FT_INLINE Floats spread_tile_scales(const uint8_t* scales) {
   const __m128 two = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(scales)));
   return _mm256_permutevar8x32_ps(_mm256_castps128_ps256(two),
                                   _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1));
@@ -151,51 +133,51 @@ FT_INLINE VecF spread_tile_scales(const uint8_t* scales) {
 // --- words as numbers ---
 
 /// bfloat16 in the low and high half of each word.
-FT_INLINE VecF low_bf16(VecI w) {
+FT_INLINE Floats low_bf16(Ints w) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(w, 16));
 }
-FT_INLINE VecF high_bf16(VecI w) {
+FT_INLINE Floats high_bf16(Ints w) {
   return _mm256_castsi256_ps(_mm256_and_si256(w, _mm256_set1_epi32(-65536)));
 }
-FT_INLINE VecF as_floats(VecI w) {
+FT_INLINE Floats as_floats(Ints w) {
   return _mm256_castsi256_ps(w);
 }
 
 /// e4m3 in the low and high byte of each half, as float16 of 2^-8 the value.
-FT_INLINE VecI low_e4m3(VecI h) {
+FT_INLINE Ints low_e4m3(Ints h) {
   return _mm256_and_si256(_mm256_srai_epi16(_mm256_slli_epi16(h, 8), 1),
                           _mm256_set1_epi16(static_cast<int16_t>(0xBF80)));
 }
-FT_INLINE VecI high_e4m3(VecI h) {
+FT_INLINE Ints high_e4m3(Ints h) {
   return _mm256_and_si256(_mm256_srai_epi16(h, 1), _mm256_set1_epi16(static_cast<int16_t>(0xBF80)));
 }
 
 /// Twelve more than twice the e2m1 number, for the low and high half of each byte.
-FT_INLINE VecI e2m1_codes(VecI nibbles) {
-  const VecI table = _mm256_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0, 12,
+FT_INLINE Ints e2m1_codes(Ints nibbles) {
+  const Ints table = _mm256_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0, 12,
                                       13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0);
   return _mm256_shuffle_epi8(table, _mm256_and_si256(nibbles, _mm256_set1_epi8(15)));
 }
-FT_INLINE VecI low_e2m1(VecI w) {
+FT_INLINE Ints low_e2m1(Ints w) {
   return e2m1_codes(w);
 }
-FT_INLINE VecI high_e2m1(VecI w) {
+FT_INLINE Ints high_e2m1(Ints w) {
   return e2m1_codes(_mm256_srli_epi16(w, 4));
 }
 
 /// Sums of the products of kCount vectors of codes (at most 24) with as many of signed bytes, four to
 /// a word. Without VNNI pairs are summed in 16 bits, where four pairs of codes have room.
 template <int kCount>
-FT_INLINE VecI products(const VecI* codes, const uint8_t* x) {
+FT_INLINE Ints products(const Ints* codes, const uint8_t* x) {
   static_assert(kCount <= 4);
   if constexpr (kHasVnni) {
-    VecI sum = _mm256_setzero_si256();
+    Ints sum = _mm256_setzero_si256();
     for (int i = 0; i < kCount; ++i) {
       sum = _mm256_dpbusd_avx_epi32(sum, codes[i], load_ints(x + 32 * i));
     }
     return sum;
   } else {
-    VecI sum = _mm256_maddubs_epi16(codes[0], load_ints(x));
+    Ints sum = _mm256_maddubs_epi16(codes[0], load_ints(x));
     for (int i = 1; i < kCount; ++i) {
       sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(codes[i], load_ints(x + 32 * i)));
     }
@@ -204,7 +186,7 @@ FT_INLINE VecI products(const VecI* codes, const uint8_t* x) {
 }
 
 /// e8m0 scales of kLanes chunks, one each.
-FT_INLINE VecF e8m0_scales(const uint8_t* scales) {
+FT_INLINE Floats e8m0_scales(const uint8_t* scales) {
   const __m128i order = _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, -1, -1, -1, -1, -1, -1, -1, -1);
   const __m128i bytes =
       _mm_shuffle_epi8(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales)), order);
@@ -213,7 +195,7 @@ FT_INLINE VecF e8m0_scales(const uint8_t* scales) {
 
 /// e4m3 scales of kLanes chunks, two each, 2^-8 the value.
 struct ScalePair {
-  VecF first, second;
+  Floats first, second;
 };
 FT_INLINE ScalePair e4m3_scales(const uint8_t* scales) {
   const __m128i order = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);

@@ -1,115 +1,96 @@
 // The vocabulary of the vector kernels in AVX-512 F, BW, VL, DQ. What the functions mean stands in
 // vector_avx2.inl.
 
-using VecF = __m512;
-using VecI = __m512i;
+using Ints = __m512i;
 using Mask = __mmask16;
-constexpr int kLanes = 16;
 constexpr int kVectors = kPartials / kLanes;
 
-FT_INLINE VecF zero() {
+FT_INLINE Floats zero() {
   return _mm512_setzero_ps();
 }
-FT_INLINE VecF splat(float x) {
-  return _mm512_set1_ps(x);
-}
-FT_INLINE VecF load_floats(const float* from) {
-  return _mm512_loadu_ps(from);
-}
-FT_INLINE void store_floats(float* to, VecF x) {
-  _mm512_storeu_ps(to, x);
-}
-FT_INLINE VecI load_ints(const void* from) {
+FT_INLINE Ints load_ints(const void* from) {
   return _mm512_loadu_si512(from);
 }
-FT_INLINE void store_ints(void* to, VecI x) {
+FT_INLINE void store_ints(void* to, Ints x) {
   _mm512_storeu_si512(to, x);
 }
-FT_INLINE VecF add(VecF a, VecF b) {
-  return _mm512_add_ps(a, b);
-}
-FT_INLINE VecF mul(VecF a, VecF b) {
-  return _mm512_mul_ps(a, b);
-}
-FT_INLINE VecF fma(VecF a, VecF b, VecF c) {
-  return _mm512_fmadd_ps(a, b, c);
-}
-FT_INLINE VecF fma(Mask mask, VecF a, VecF b, VecF c) {
+/// fma32() in the lanes of the mask, c in the others.
+FT_INLINE Floats fma_where(Mask mask, Floats a, Floats b, Floats c) {
   return _mm512_mask3_fmadd_ps(a, b, c, mask);
 }
-FT_INLINE VecF to_floats(VecI x) {
+FT_INLINE Floats to_floats(Ints x) {
   return _mm512_cvtepi32_ps(x);
 }
-FT_INLINE VecI add_ints(VecI a, VecI b) {
+FT_INLINE Ints add_ints(Ints a, Ints b) {
   return _mm512_add_epi32(a, b);
 }
 
-struct Words {
-  VecI w[4];
+struct ChunkWords {
+  Ints w[4];
 };
 
 FT_INLINE constexpr int word_place(int chunk) {
   return chunk / kLanes * kLanes + chunk % (kLanes / 4) * 4 + chunk % kLanes / (kLanes / 4);
 }
 
-FT_INLINE Words load_words(const uint8_t* from) {
-  const VecI a = load_ints(from);
-  const VecI b = load_ints(from + 64);
-  const VecI c = load_ints(from + 128);
-  const VecI d = load_ints(from + 192);
-  const VecI ab0 = _mm512_unpacklo_epi32(a, b);
-  const VecI ab1 = _mm512_unpackhi_epi32(a, b);
-  const VecI cd0 = _mm512_unpacklo_epi32(c, d);
-  const VecI cd1 = _mm512_unpackhi_epi32(c, d);
+FT_INLINE ChunkWords load_words(const uint8_t* from) {
+  const Ints a = load_ints(from);
+  const Ints b = load_ints(from + 64);
+  const Ints c = load_ints(from + 128);
+  const Ints d = load_ints(from + 192);
+  const Ints ab0 = _mm512_unpacklo_epi32(a, b);
+  const Ints ab1 = _mm512_unpackhi_epi32(a, b);
+  const Ints cd0 = _mm512_unpacklo_epi32(c, d);
+  const Ints cd1 = _mm512_unpackhi_epi32(c, d);
   return {{_mm512_unpacklo_epi64(ab0, cd0), _mm512_unpackhi_epi64(ab0, cd0),
            _mm512_unpacklo_epi64(ab1, cd1), _mm512_unpackhi_epi64(ab1, cd1)}};
 }
 
 FT_INLINE Mask word_mask(int64_t n) {
-  const VecI chunks = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const Ints chunks = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return _mm512_cmplt_epi32_mask(chunks, _mm512_set1_epi32(static_cast<int>(n)));
 }
 
 /// The upper half of the lanes, then the upper half of these.
-FT_INLINE __m256 upper(VecF x) {
+FT_INLINE __m256 upper(Floats x) {
   return _mm512_extractf32x8_ps(x, 1);
 }
-FT_INLINE __m256 lower(VecF x) {
+FT_INLINE __m256 lower(Floats x) {
   return _mm512_castps512_ps256(x);
 }
 
-FT_INLINE float fold_words(const VecF* p) {
-  VecF sum = add(p[0], p[1]);
-  sum = add(sum, _mm512_permute_ps(sum, 0x4E));
-  sum = add(sum, _mm512_permute_ps(sum, 0xB1));
+FT_INLINE float fold_words(const Floats* p) {
+  Floats sum = p[0] + p[1];
+  sum = sum + _mm512_permute_ps(sum, 0x4E);
+  sum = sum + _mm512_permute_ps(sum, 0xB1);
   const __m256 eight = _mm256_add_ps(lower(sum), upper(sum));
   return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1)));
 }
 
-struct Halves {
-  VecI h[8];
+struct ChunkHalves {
+  Ints h[8];
 };
 
 FT_INLINE constexpr int half_place(int chunk) {
   return chunk % 4 / 2 * kLanes + chunk % 2 * 8 + chunk / 4;
 }
 
-FT_INLINE Halves load_halves(const uint8_t* from) {
-  VecI r[8];
+FT_INLINE ChunkHalves load_halves(const uint8_t* from) {
+  Ints r[8];
   for (int i = 0; i < 8; ++i) r[i] = load_ints(from + 64 * i);
-  VecI pairs[8];
+  Ints pairs[8];
   for (int i = 0; i < 4; ++i) {
     pairs[2 * i] = _mm512_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
     pairs[2 * i + 1] = _mm512_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
   }
-  VecI fours[8];
+  Ints fours[8];
   for (int i = 0; i < 2; ++i) {
     for (int k = 0; k < 2; ++k) {
       fours[4 * i + 2 * k] = _mm512_unpacklo_epi32(pairs[4 * i + k], pairs[4 * i + 2 + k]);
       fours[4 * i + 2 * k + 1] = _mm512_unpackhi_epi32(pairs[4 * i + k], pairs[4 * i + 2 + k]);
     }
   }
-  Halves halves;
+  ChunkHalves halves;
   for (int k = 0; k < 4; ++k) {
     halves.h[2 * k] = _mm512_unpacklo_epi64(fours[k], fours[4 + k]);
     halves.h[2 * k + 1] = _mm512_unpackhi_epi64(fours[k], fours[4 + k]);
@@ -118,75 +99,75 @@ FT_INLINE Halves load_halves(const uint8_t* from) {
 }
 
 template <int kSide>
-FT_INLINE VecF floats_of(VecI halves) {
+FT_INLINE Floats floats_of(Ints halves) {
   return _mm512_cvtph_ps(_mm512_extracti64x4_epi64(halves, kSide));
 }
 
 template <int kSide>
 FT_INLINE Mask half_mask(int64_t n) {
-  const VecI chunks = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+  const Ints chunks = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
   return _mm512_cmplt_epi32_mask(chunks, _mm512_set1_epi32(static_cast<int>(n) - 2 * kSide));
 }
 
 /// Folds chunks 16, 8, 4 apart: eight lanes of each half become one.
-FT_INLINE VecF fold_half_lanes(VecF sum) {
-  sum = add(sum, _mm512_shuffle_f32x4(sum, sum, 0xB1));
-  sum = add(sum, _mm512_permute_ps(sum, 0x4E));
-  return add(sum, _mm512_permute_ps(sum, 0xB1));
+FT_INLINE Floats fold_half_lanes(Floats sum) {
+  sum = sum + _mm512_shuffle_f32x4(sum, sum, 0xB1);
+  sum = sum + _mm512_permute_ps(sum, 0x4E);
+  return sum + _mm512_permute_ps(sum, 0xB1);
 }
 
-FT_INLINE float fold_halves(const VecF* p) {
-  const VecF sum = add(fold_half_lanes(p[0]), fold_half_lanes(p[1]));
+FT_INLINE float fold_halves(const Floats* p) {
+  const Floats sum = fold_half_lanes(p[0]) + fold_half_lanes(p[1]);
   return _mm_cvtss_f32(_mm_add_ss(_mm512_castps512_ps128(sum), _mm256_castps256_ps128(upper(sum))));
 }
 
-FT_INLINE VecF spread_tile_scales(const uint8_t* scales) {
+FT_INLINE Floats spread_tile_scales(const uint8_t* scales) {
   const __m128 four = _mm_loadu_ps(reinterpret_cast<const float*>(scales));
   return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 1, 1, 2, 2, 3, 3),
                                _mm512_castps128_ps512(four));
 }
 
-FT_INLINE VecF low_bf16(VecI w) {
+FT_INLINE Floats low_bf16(Ints w) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(w, 16));
 }
-FT_INLINE VecF high_bf16(VecI w) {
+FT_INLINE Floats high_bf16(Ints w) {
   return _mm512_castsi512_ps(_mm512_and_si512(w, _mm512_set1_epi32(-65536)));
 }
-FT_INLINE VecF as_floats(VecI w) {
+FT_INLINE Floats as_floats(Ints w) {
   return _mm512_castsi512_ps(w);
 }
 
-FT_INLINE VecI low_e4m3(VecI h) {
+FT_INLINE Ints low_e4m3(Ints h) {
   return _mm512_and_si512(_mm512_srai_epi16(_mm512_slli_epi16(h, 8), 1),
                           _mm512_set1_epi16(static_cast<int16_t>(0xBF80)));
 }
-FT_INLINE VecI high_e4m3(VecI h) {
+FT_INLINE Ints high_e4m3(Ints h) {
   return _mm512_and_si512(_mm512_srai_epi16(h, 1), _mm512_set1_epi16(static_cast<int16_t>(0xBF80)));
 }
 
-FT_INLINE VecI e2m1_codes(VecI nibbles) {
-  const VecI table = _mm512_broadcast_i32x4(
+FT_INLINE Ints e2m1_codes(Ints nibbles) {
+  const Ints table = _mm512_broadcast_i32x4(
       _mm_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0));
   return _mm512_shuffle_epi8(table, _mm512_and_si512(nibbles, _mm512_set1_epi8(15)));
 }
-FT_INLINE VecI low_e2m1(VecI w) {
+FT_INLINE Ints low_e2m1(Ints w) {
   return e2m1_codes(w);
 }
-FT_INLINE VecI high_e2m1(VecI w) {
+FT_INLINE Ints high_e2m1(Ints w) {
   return e2m1_codes(_mm512_srli_epi16(w, 4));
 }
 
 template <int kCount>
-FT_INLINE VecI products(const VecI* codes, const uint8_t* x) {
+FT_INLINE Ints products(const Ints* codes, const uint8_t* x) {
   static_assert(kCount <= 4);
   if constexpr (kHasVnni) {
-    VecI sum = _mm512_setzero_si512();
+    Ints sum = _mm512_setzero_si512();
     for (int i = 0; i < kCount; ++i) {
       sum = _mm512_dpbusd_epi32(sum, codes[i], load_ints(x + 64 * i));
     }
     return sum;
   } else {
-    VecI sum = _mm512_maddubs_epi16(codes[0], load_ints(x));
+    Ints sum = _mm512_maddubs_epi16(codes[0], load_ints(x));
     for (int i = 1; i < kCount; ++i) {
       sum = _mm512_add_epi16(sum, _mm512_maddubs_epi16(codes[i], load_ints(x + 64 * i)));
     }
@@ -194,7 +175,7 @@ FT_INLINE VecI products(const VecI* codes, const uint8_t* x) {
   }
 }
 
-FT_INLINE VecF e8m0_scales(const uint8_t* scales) {
+FT_INLINE Floats e8m0_scales(const uint8_t* scales) {
   const __m128i order = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const __m128i bytes =
       _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(scales)), order);
@@ -202,7 +183,7 @@ FT_INLINE VecF e8m0_scales(const uint8_t* scales) {
 }
 
 struct ScalePair {
-  VecF first, second;
+  Floats first, second;
 };
 FT_INLINE ScalePair e4m3_scales(const uint8_t* scales) {
   const __m256i order = _mm256_setr_epi16(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
