@@ -1,6 +1,8 @@
-// One gate word says which run is open and how many workers are inside it. A worker that comes late
-// finds the gate closed and is not waited for, so that on a busy machine a run lasts no longer than
-// the members that took part.
+// A run is a new number in one word that all workers watch. Each member has a ticket, in a cache line
+// of its own: whoever writes the run's number into it, the worker or the caller in its place, does
+// the member's first piece. So a worker that comes late finds its ticket taken and is not waited for,
+// members do not meet at one line, and on a busy machine a run lasts no longer than the members that
+// took part.
 #include "base/team.h"
 
 #include <pthread.h>
@@ -27,21 +29,14 @@ namespace {
 
 // Long enough to bridge the gap between two operations of a step, short enough that an idle engine
 // costs nothing.
-constexpr std::chrono::microseconds kSpinTime{40};
+constexpr std::chrono::microseconds kSpinTime{100};
 constexpr int kSpinsBetweenClockReads = 32;
 
-// The gate: bits 0-11 workers inside, bit 12 open, bits 13-31 the number of the run. That number
-// comes round again after half a million runs, which is harmless: a worker that slept so long
-// misses one run.
-constexpr uint32_t kInside = 0xfff;
-constexpr uint32_t kOpen = 0x1000;
-constexpr uint32_t kRunUnit = 0x2000;
-constexpr uint32_t kStop = ~uint32_t{0};  // no run looks like this: kInside is never full
+// Numbers of runs are even, so that they come round again without ever being this one. They do so
+// after two thousand million runs; a worker that slept so long misses one.
+constexpr uint32_t kStop = 1;
+constexpr uint32_t kRunUnit = 2;
 constexpr int kMaxThreads = 4000;
-
-constexpr uint32_t run_of(uint32_t gate) {
-  return gate & ~(kInside | kOpen);
-}
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -71,12 +66,18 @@ uint32_t wait_until(const std::atomic<uint32_t>& word, IsDone is_done) {
   return value;
 }
 
+/// What a run is; written only while no worker is in one.
 struct Job {
   Team::Piece piece = nullptr;
   void* context = nullptr;
   int64_t n_items = 0;
   int64_t grain = 1;
   int64_t n_pieces = 0;
+};
+
+struct alignas(64) Member {
+  std::atomic<uint32_t> ticket{0};  // the last run whose first piece was taken
+  std::atomic<uint32_t> done{0};    // the last run that the worker has left
 };
 
 /// Signals belong to the program's own threads: a Ctrl-C must interrupt the one that reads the
@@ -100,28 +101,31 @@ class SignalsBlocked {
 }  // namespace
 
 struct Team::State {
-  alignas(64) std::atomic<uint32_t> gate{0};
-  alignas(64) std::atomic<int64_t> next_piece{0};
-  alignas(64) Job job;  // written only while nobody is inside
-  std::atomic<bool> is_running{false};
+  // One line: who sees the number of a run has the run.
+  alignas(64) std::atomic<uint32_t> run{0};
+  Job job;
+  alignas(64) std::atomic<int64_t> next_piece{0};  // behind the first ones of the members
+  alignas(64) std::atomic<bool> is_running{false};
   std::atomic<bool> has_failed{false};
   std::exception_ptr failure;
   int n_threads = 1;
   std::string note;
+  std::vector<Member> members;
   std::vector<std::thread> workers;
 
   ~State() {
-    gate.store(kStop, std::memory_order_release);
-    gate.notify_all();
+    run.store(kStop, std::memory_order_release);
+    run.notify_all();
     for (std::thread& worker : workers) worker.join();
   }
 
   void start_workers(const AllowedCpus& allowed);
   void pin(std::thread& worker, int member, int cpu);
   void serve(int member);
+  bool take_ticket(int member, uint32_t number);
+  void do_piece(int64_t index, int member);
   void work(int member);
-  void open();
-  void close_and_wait();
+  void finish(uint32_t number);
 };
 
 void Team::State::start_workers(const AllowedCpus& allowed) {
@@ -154,45 +158,58 @@ void Team::State::pin(std::thread& worker, int member, int cpu) {
 }
 
 void Team::State::serve(int member) {
-  uint32_t served = 0;  // the run that was served last, or the empty one before the first
+  Member& mine = members[static_cast<size_t>(member)];
   while (true) {
-    uint32_t seen = wait_until(gate, [&](uint32_t value) {
-      return value == kStop || ((value & kOpen) != 0 && run_of(value) != served);
-    });
-    if (seen == kStop) return;
-    if (!gate.compare_exchange_strong(seen, seen + 1, std::memory_order_acq_rel)) continue;
-    served = run_of(seen);
+    const uint32_t last = mine.ticket.load(std::memory_order_relaxed);
+    const uint32_t number = wait_until(run, [&](uint32_t value) { return value != last; });
+    if (number == kStop) return;
+    if (!take_ticket(member, number)) continue;
     work(member);
-    const uint32_t left = gate.fetch_sub(1, std::memory_order_acq_rel) - 1;
-    if ((left & (kInside | kOpen)) == 0) gate.notify_all();  // the caller may be asleep
+    mine.done.store(number, std::memory_order_release);
+    mine.done.notify_one();  // the caller may be asleep
+  }
+}
+
+/// False if the caller has taken it, or did so for an earlier run that was read too late.
+bool Team::State::take_ticket(int member, uint32_t number) {
+  std::atomic<uint32_t>& ticket = members[static_cast<size_t>(member)].ticket;
+  uint32_t before = number - kRunUnit;
+  return ticket.compare_exchange_strong(before, number, std::memory_order_acq_rel);
+}
+
+void Team::State::do_piece(int64_t index, int member) {
+  const int64_t begin = index * job.grain;
+  const int64_t n = job.grain < job.n_items - begin ? job.grain : job.n_items - begin;
+  try {
+    job.piece(job.context, begin, begin + n, member);
+  } catch (...) {
+    if (!has_failed.exchange(true)) failure = std::current_exception();
+    next_piece.store(job.n_pieces, std::memory_order_relaxed);  // the others stop soon
   }
 }
 
 void Team::State::work(int member) {
-  try {
-    while (true) {
-      const int64_t index = next_piece.fetch_add(1, std::memory_order_relaxed);
-      if (index >= job.n_pieces) return;
-      const int64_t begin = index * job.grain;
-      const int64_t n = job.grain < job.n_items - begin ? job.grain : job.n_items - begin;
-      job.piece(job.context, begin, begin + n, member);
-    }
-  } catch (...) {
-    if (!has_failed.exchange(true)) failure = std::current_exception();
-    next_piece.store(job.n_pieces,
-                     std::memory_order_relaxed);  // the others stop at their next piece
+  if (member < job.n_pieces) do_piece(member, member);
+  if (job.n_pieces <= n_threads) return;
+  while (true) {
+    const int64_t index = next_piece.fetch_add(1, std::memory_order_relaxed);
+    if (index >= job.n_pieces) return;
+    do_piece(index, member);
   }
 }
 
-void Team::State::open() {
-  const uint32_t run = run_of(gate.load(std::memory_order_relaxed)) + kRunUnit;
-  gate.store(run | kOpen, std::memory_order_release);
-  gate.notify_all();
-}
-
-void Team::State::close_and_wait() {
-  gate.fetch_and(~kOpen, std::memory_order_acq_rel);
-  wait_until(gate, [](uint32_t value) { return (value & kInside) == 0; });
+/// Does the first pieces of workers that have not come, and waits for those that have.
+void Team::State::finish(uint32_t number) {
+  for (int member = 1; member < n_threads; ++member) {
+    if (take_ticket(member, number)) {
+      members[static_cast<size_t>(member)].done.store(number, std::memory_order_relaxed);
+      if (member < job.n_pieces) do_piece(member, 0);
+    }
+  }
+  for (int member = 1; member < n_threads; ++member) {
+    wait_until(members[static_cast<size_t>(member)].done,
+               [&](uint32_t value) { return value == number; });
+  }
 }
 
 Team::Team(int n_threads) {
@@ -205,6 +222,7 @@ Team::Team(int n_threads) {
   }
   state_ = std::make_unique<State>();
   state_->n_threads = n_threads == 0 ? std::min(allowed.n_cores, kMaxThreads) : n_threads;
+  state_->members = std::vector<Member>(static_cast<size_t>(state_->n_threads));
   state_->start_workers(allowed);
 }
 
@@ -224,11 +242,18 @@ void Team::run(int64_t n_items, int64_t grain, Piece piece, void* context) {
   State& state = *state_;
   FT_CHECK(!state.is_running.exchange(true, std::memory_order_acquire), "a run within a run");
   state.job = {piece, context, n_items, grain, (n_items - 1) / grain + 1};
-  state.next_piece.store(0, std::memory_order_relaxed);
-  const bool is_shared = state.n_threads > 1 && state.job.n_pieces > 1;
-  if (is_shared) state.open();
-  state.work(0);
-  if (is_shared) state.close_and_wait();
+  if (state.n_threads == 1 || state.job.n_pieces == 1) {
+    for (int64_t index = 0; index < state.job.n_pieces && !state.has_failed; ++index) {
+      state.do_piece(index, 0);
+    }
+  } else {
+    const uint32_t number = state.run.load(std::memory_order_relaxed) + kRunUnit;
+    state.next_piece.store(state.n_threads, std::memory_order_relaxed);
+    state.run.store(number, std::memory_order_release);
+    state.run.notify_all();
+    state.work(0);
+    state.finish(number);
+  }
   std::exception_ptr failure;
   if (state.has_failed.load(std::memory_order_relaxed)) {
     failure = std::exchange(state.failure, nullptr);

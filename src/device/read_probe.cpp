@@ -25,10 +25,14 @@ uint64_t load(const std::byte* data) {
 }
 
 /// Eight independent sums in registers, so that neither an addition nor its result's way through
-/// memory is what is measured. `n_bytes` is a multiple of 64.
+/// memory is what is measured. Asks for memory as far ahead as the kernels do: without it some
+/// machines read a third slower than these, and every share of the bound would flatter. `n_bytes` is
+/// a multiple of 64.
 uint64_t sum_of(const std::byte* data, size_t n_bytes) {
   uint64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+  constexpr size_t kPrefetchBytes = 4096;
   for (const std::byte* end = data + n_bytes; data < end; data += 64) {
+    __builtin_prefetch(data + kPrefetchBytes, 0, 2);
     a += load(data);
     b += load(data + 8);
     c += load(data + 16);
