@@ -229,7 +229,7 @@ TEST_P(IsaTest, Attention) {
       const std::vector<float> sinks = random_floats(random_, kHeads);
       compare(kPositions * kHeads * kv.d_v, "d " + std::to_string(d),
               [&](CpuLane& c, std::vector<float>& y) {
-                std::vector<uint8_t> memory(static_cast<size_t>(3 * kv.page_bytes) + 256);
+                std::vector<uint8_t> memory(static_cast<size_t>(3 * kv.page_bytes));
                 KvLayer own = kv;
                 own.pages = memory.data();
                 c.ops().store_kv(c.lane, {.kv = own,
