@@ -28,8 +28,10 @@ Work prepare_norm(const test::NormCase& c) {
 
 Work prepare_rope(const test::RopeCase& c) {
   const auto state = std::make_shared<State<test::RopeInput, test::RopeCase>>(c);
-  // Turned again and again: the angles are random numbers, which would grow without end.
-  for (float& x : state->input.cos_sin) x = x > 0 ? 0.75f : -0.5f;
+  // Turned again and again: other numbers than those of an angle would grow or vanish without end.
+  const auto half = static_cast<size_t>(c.d_rotary / 2);
+  std::vector<float>& angles = state->input.cos_sin;
+  for (size_t i = 0; i < angles.size(); ++i) angles[i] = i / half % 2 == 0 ? 0.6f : 0.8f;
   state->y = state->input.x;
   return {.call = [state](Rig& r) { r.ops().rope(r.lane(), state->input.args(state->y)); }};
 }

@@ -17,7 +17,6 @@ constexpr int64_t kPanelLanes = 16;
 /// values are panels of 16 of d_v, a step for each position. Two steps lie together, lane by lane
 /// ([step / 2][lane][step % 2]), in float32 one after the other ([step][lane]). Behind the panels
 /// of fp8 stands a float32 scale for each position. Widths are filled up: d_k to 2, d_v to 16.
-/// 256 bytes behind the last page can be read.
 struct KvLayer {
   uint8_t* pages = nullptr;
   int64_t page_bytes = 0;  // distance between pages of this layer: kv_page_bytes()

@@ -128,7 +128,7 @@ struct AttentionInput {
 
   /// Stores all keys and values, then attends. y: [n_rows, n_heads, d_v]
   void run(Lane& lane, std::vector<float>& y) {
-    std::vector<uint8_t> memory(kv_bytes() + 256);
+    std::vector<uint8_t> memory(kv_bytes());
     const KvLayer kv = kv_in(memory.data());
     lane.ops->store_kv(lane, store_args(kv));
     lane.ops->attention(lane, args(kv, y));

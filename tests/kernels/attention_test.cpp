@@ -71,7 +71,7 @@ struct Sequence {
     pages.resize(static_cast<size_t>((n + kPageTokens - 1) / kPageTokens));
     std::iota(pages.rbegin(), pages.rend(), 0);
     // Whatever lies in a page that is not yet filled must not matter.
-    memory.assign(pages.size() * static_cast<size_t>(kv.page_bytes) + 256, 0xFF);
+    memory.assign(pages.size() * static_cast<size_t>(kv.page_bytes), 0xFF);
     kv.pages = memory.data();
   }
 
