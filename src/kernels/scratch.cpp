@@ -18,13 +18,14 @@ constexpr int64_t largest_segment(std::index_sequence<kIndices...>) {
 uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in, int n_threads) {
   constexpr auto kSegment =
       static_cast<uint64_t>(largest_segment(std::make_index_sequence<kFormats>()));
-  // Rows of weights that a member decodes at once, at most.
-  const int64_t n_decoded = n_rows > 1 ? 4 * n_threads : 0;
   const auto padded = static_cast<int64_t>(round_up(static_cast<uint64_t>(d_in), kSegment));
-  // Float rows, or quants and scales, which are fewer than the values; decoded rows of weights also
-  // have a scale for each chunk.
-  return Arena::bytes_for<float>(n_rows * padded) +
-         Arena::bytes_for<float>(n_decoded * (padded + padded / 8));
+  constexpr int64_t kLine = 64 / sizeof(float);  // between rows
+  // Float rows, or quants and scales, which are fewer than the values.
+  const uint64_t packed = Arena::bytes_for<float>(n_rows * (padded + kLine));
+  if (n_rows == 1) return packed + Arena::bytes_for<float>(1);
+  // Rows of weights that each member decodes: eight of floats, with a scale for each chunk; sixteen of
+  // bytes are fewer.
+  return packed + Arena::bytes_for<float>(n_threads * 8 * (padded + padded / 8 + kLine));
 }
 
 uint64_t route_scratch_bytes(int64_t n_experts, int n_threads) {

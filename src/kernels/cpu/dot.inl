@@ -66,9 +66,9 @@ FT_INLINE void sum_segments(const Tile& tile, int segment_values, float factor, 
 /// side: [segment][j][32], zeros behind the end.
 template <typename F, bool kExact>
 struct PlainFloatDot {
-  static constexpr int kTile = 16;
   static constexpr int kWeights = 1;
-  static constexpr int kFewestDecoded = kTile + 1;
+  static constexpr int kRows = 16;
+  static constexpr int kFewestDecoded = kRows + 1;  // never
   static constexpr int kSegment = kSegmentOf<F>;
   static constexpr bool kScaled = F::kBlock != 0 && !kExact;
 
@@ -90,9 +90,9 @@ struct PlainFloatDot {
     }
   }
 
-  static FT_INLINE void multiply(const Tile& tile, float (*sums)[kTile]) {
+  static FT_INLINE void multiply(const Tile& tile, float* sums) {
     const float factor = kExact ? 1.0f : F::kRowFactor * tile.w.factor;
-    sum_segments(tile, kSegment, factor, sums[0],
+    sum_segments(tile, kSegment, factor, sums,
                  [&](int64_t s, float(*partial)[kPartials]) { add_segment(tile, s, partial); });
   }
 
@@ -128,9 +128,9 @@ struct PlainFloatDot {
 /// the format unpacks its codes, then a float32 scale for each block.
 template <typename F>
 struct PlainInt8Dot {
-  static constexpr int kTile = 16;
   static constexpr int kWeights = 1;
-  static constexpr int kFewestDecoded = kTile + 1;
+  static constexpr int kRows = 16;
+  static constexpr int kFewestDecoded = kRows + 1;  // never
   static constexpr int kSegment = kSegmentOf<F>;
   static constexpr int kBlocks = F::kChunkValues / F::kBlock;  // of a chunk
 
@@ -152,8 +152,8 @@ struct PlainInt8Dot {
     }
   }
 
-  static FT_INLINE void multiply(const Tile& tile, float (*sums)[kTile]) {
-    sum_segments(tile, kSegment, F::kRowFactor * tile.w.factor, sums[0],
+  static FT_INLINE void multiply(const Tile& tile, float* sums) {
+    sum_segments(tile, kSegment, F::kRowFactor * tile.w.factor, sums,
                  [&](int64_t s, float(*partial)[kPartials]) { add_segment(tile, s, partial); });
   }
 

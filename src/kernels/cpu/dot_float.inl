@@ -1,6 +1,6 @@
 // dot.inl's float partner in vectors. One row of activations: weights are decoded in registers and
 // used at once. More rows: a few rows of weights are decoded to the form of packed activations, and
-// multiplied with a few rows of these out of registers.
+// multiplied with a few rows of these at a time.
 
 /// Distance at which weights are asked for before they are needed.
 constexpr int64_t kPrefetchBytes = 4096;
@@ -100,8 +100,10 @@ struct LaneMasks {
 
 template <typename F>
 struct VectorFloatDot {
-  static constexpr int kTile = kLanes == 16 ? 6 : 4;
-  static constexpr int kWeights = kLanes == 16 ? 4 : 3;
+  // Accumulators for all pairs of a tile, the activations and one weight fill the registers.
+  static constexpr int kTile = 3;
+  static constexpr int kWeights = kLanes == 16 ? 8 : 4;
+  static constexpr int kRows = 64;
   static constexpr int kFewestDecoded = 3;
   static constexpr int kChunk = F::kChunkValues;
   static constexpr int kSegment = kSegmentOf<F>;
@@ -115,8 +117,10 @@ struct VectorFloatDot {
   static FT_INLINE int64_t at(int64_t n_segments, int vector, int64_t segment, int j) {
     return ((vector * n_segments + segment) * kChunk + j) * kLanes;
   }
+  /// A line more than the values, since rows that lie a power of two apart push each other out of the
+  /// cache.
   static FT_INLINE int64_t packed_bytes(int64_t cols) {
-    return n_segments(cols) * kSegment * static_cast<int64_t>(sizeof(float));
+    return n_segments(cols) * kSegment * static_cast<int64_t>(sizeof(float)) + 64;
   }
   static FT_INLINE int64_t decoded_row_bytes(int64_t cols) {
     const int64_t scales = kScaled ? n_segments(cols) * kPartials : 0;
@@ -234,8 +238,8 @@ struct VectorFloatDot {
     }
   }
 
-  /// Rows of weights and of activations that are multiplied out of registers; a tile that is not
-  /// full repeats its first rows.
+  /// A few rows of decoded weights and of packed activations, which are multiplied in registers. Those
+  /// that are missing are repetitions of the first.
   struct Pointers {
     const float* w[kWeights];
     const float* factors[kWeights];  // of the chunks, where the format has scales
@@ -245,63 +249,71 @@ struct VectorFloatDot {
   /// One vector of partials of all pairs, over all segments.
   template <int kVector>
   static FT_INLINE void add_vector(const WeightView& w, const Pointers& rows,
-                                   Floats (*partial)[kTile][kVectors]) {
+                                   Floats (*partial)[kTile]) {
     const int64_t n = n_segments(w.cols);
     Floats sums[kWeights][kTile];
-    for (auto& row : sums) {
-      for (Floats& sum : row) sum = zero();
-    }
     Floats totals[kWeights][kTile];
-    for (auto& row : totals) {
-      for (Floats& total : row) total = zero();
+    for (int i = 0; i < kWeights; ++i) {
+      for (int m = 0; m < kTile; ++m) sums[i][m] = totals[i][m] = zero();
     }
-    constexpr int kFirstChunk = kVector / kGroupVectors<F> * kGroupChunks<F>;
-    for (int64_t s = 0; s < n; ++s) {
-      const Present present = present_of<F>(w.cols, s);
-      if (kFirstChunk >= present.n_whole + present.n_more) break;  // only in the last segment
-      const bool is_whole = kFirstChunk + kGroupChunks<F> <= present.n_whole;
-      const LaneMasks<F, kVector> masks(present);
+    const auto add_chunks = [&](int64_t s) FT_INLINE_LAMBDA {  // of which all have their values
       const int64_t first = at(n, kVector, s, 0);
-      if (is_whole) {
-        unroll<kChunk>([&](auto j) FT_INLINE_LAMBDA {
-          add_products<true>(rows, first + j * kLanes, masks.all, sums);
-        });
-      } else {
-        for (int j = 0; j < kChunk; ++j)
-          add_products<false>(rows, first + j * kLanes, masks.at(j), sums);
-      }
-      if constexpr (kScaled) {
-        for (int i = 0; i < kWeights; ++i) {
-          const Floats factor = load_floats(rows.factors[i] + (kVector * n + s) * kLanes);
-          for (int m = 0; m < kTile; ++m) {
-            totals[i][m] = fma_where(masks.all, factor, sums[i][m], totals[i][m]);
-            sums[i][m] = zero();
-          }
+      unroll<kChunk>([&](auto j) FT_INLINE_LAMBDA {
+        add_products<true>(rows, first + j * kLanes, Mask{}, sums);
+      });
+    };
+    const auto add_scaled = [&](int64_t s, auto scale) FT_INLINE_LAMBDA {
+      if constexpr (!kScaled) return;
+      for (int i = 0; i < kWeights; ++i) {
+        const Floats factor = load_floats(rows.factors[i] + (kVector * n + s) * kLanes);
+        for (int m = 0; m < kTile; ++m) {
+          totals[i][m] = scale(factor, sums[i][m], totals[i][m]);
+          sums[i][m] = zero();
         }
       }
+    };
+    const auto plain = [](Floats a, Floats b, Floats c) FT_INLINE_LAMBDA { return fma32(a, b, c); };
+    const int64_t n_whole = w.cols / kSegment;
+    for (int64_t s = 0; s < n_whole; ++s) {
+      add_chunks(s);
+      add_scaled(s, plain);
+    }
+    constexpr int kFirstChunk = kVector / kGroupVectors<F> * kGroupChunks<F>;
+    const Present present = present_of<F>(w.cols, n_whole);
+    if (kFirstChunk + kGroupChunks<F> <= present.n_whole) {
+      add_chunks(n_whole);
+      add_scaled(n_whole, plain);
+    } else if (kFirstChunk < present.n_whole + present.n_more) {
+      const LaneMasks<F, kVector> masks(present);
+      for (int j = 0; j < kChunk; ++j)
+        add_products<false>(rows, at(n, kVector, n_whole, j), masks.at(j), sums);
+      add_scaled(n_whole, [&](Floats a, Floats b, Floats c)
+                              FT_INLINE_LAMBDA { return fma_where(masks.all, a, b, c); });
     }
     for (int i = 0; i < kWeights; ++i) {
-      for (int m = 0; m < kTile; ++m) partial[i][m][kVector] = kScaled ? totals[i][m] : sums[i][m];
+      for (int m = 0; m < kTile; ++m) partial[i][m] = kScaled ? totals[i][m] : sums[i][m];
     }
   }
 
   template <bool kWhole>
   static FT_INLINE void add_products(const Pointers& rows, int64_t offset, Mask mask,
                                      Floats (*sums)[kTile]) {
-    Floats w[kWeights];
-    for (int i = 0; i < kWeights; ++i) w[i] = load_floats(rows.w[i] + offset);
-    for (int m = 0; m < kTile; ++m) {
-      const Floats x = load_floats(rows.x[m] + offset);
-      for (int i = 0; i < kWeights; ++i)
-        sums[i][m] = kWhole ? fma32(w[i], x, sums[i][m]) : fma_where(mask, w[i], x, sums[i][m]);
+    Floats x[kTile];
+    for (int m = 0; m < kTile; ++m) x[m] = load_floats(rows.x[m] + offset);
+    for (int i = 0; i < kWeights; ++i) {
+      const Floats w = load_floats(rows.w[i] + offset);
+      for (int m = 0; m < kTile; ++m)
+        sums[i][m] = kWhole ? fma32(w, x[m], sums[i][m]) : fma_where(mask, w, x[m], sums[i][m]);
     }
   }
 
-  static FT_INLINE void multiply(const Tile& tile, float (*sums)[kTile]) {
+  /// sums[i * kRows + m]
+  static FT_INLINE void multiply(const Tile& tile, float* sums) {
     const WeightView& w = tile.w;
     if (tile.decoded == nullptr) {
       for (int i = 0; i < tile.n_weights; ++i) {
-        for (int m = 0; m < tile.n_rows; ++m) sums[i][m] = dot(w, tile.n + i, tile.rows[m]);
+        for (int m = 0; m < tile.n_rows; ++m)
+          sums[i * kRows + m] = dot(w, tile.n + i, tile.rows[m]);
       }
       return;
     }
@@ -311,13 +323,26 @@ struct VectorFloatDot {
       rows.w[i] = reinterpret_cast<const float*>(tile.decoded + row * decoded_row_bytes(w.cols));
       rows.factors[i] = rows.w[i] + n_segments(w.cols) * kSegment;
     }
-    for (int m = 0; m < kTile; ++m)
-      rows.x[m] = reinterpret_cast<const float*>(tile.rows[m < tile.n_rows ? m : 0]);
-    Floats partial[kWeights][kTile][kVectors];
-    unroll<kVectors>([&](auto v) FT_INLINE_LAMBDA { add_vector<v>(w, rows, partial); });
-    for (int i = 0; i < kWeights; ++i) {
-      for (int m = 0; m < kTile; ++m)
-        sums[i][m] = fold<F>(partial[i][m]) * (F::kRowFactor * w.factor);
+    // Vector by vector, so that this part of the decoded weights stays in the first-level cache while
+    // all rows of activations go by.
+    constexpr int kTiles = (kRows + kTile - 1) / kTile;
+    const int n_tiles = (tile.n_rows + kTile - 1) / kTile;
+    Floats partial[kVectors][kTiles][kWeights][kTile];
+    unroll<kVectors>([&](auto v) FT_INLINE_LAMBDA {
+      for (int t = 0; t < n_tiles; ++t) {
+        for (int m = 0; m < kTile; ++m) {
+          const int row = t * kTile + m;
+          rows.x[m] = reinterpret_cast<const float*>(tile.rows[row < tile.n_rows ? row : 0]);
+        }
+        add_vector<v>(w, rows, partial[v][t]);
+      }
+    });
+    for (int i = 0; i < tile.n_weights; ++i) {
+      for (int m = 0; m < tile.n_rows; ++m) {
+        Floats all[kVectors];
+        for (int v = 0; v < kVectors; ++v) all[v] = partial[v][m / kTile][i][m % kTile];
+        sums[i * kRows + m] = fold<F>(all) * (F::kRowFactor * w.factor);
+      }
     }
   }
 };

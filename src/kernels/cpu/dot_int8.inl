@@ -7,9 +7,10 @@ constexpr int32_t kCodeBias = 12;
 
 template <typename F>
 struct VectorInt8Dot {
-  static constexpr int kTile = 8;
-  static constexpr int kWeights = 1;
-  static constexpr int kFewestDecoded = 1 << 30;  // codes are decoded in registers
+  static constexpr int kTile = 4;  // rows of activations that share a decoded group in registers
+  static constexpr int kWeights = 16;
+  static constexpr int kRows = 64;
+  static constexpr int kFewestDecoded = 3;
   static constexpr int kChunk = F::kChunkValues;
   static constexpr int kSegment = kSegmentOf<F>;
   static constexpr int kBlocks = kChunk / F::kBlock;  // of a chunk
@@ -20,16 +21,37 @@ struct VectorInt8Dot {
   static constexpr int kScales = kCorrections + kBlocks * kVectorBytes;
   static constexpr int kGroupBytes = kScales + kBlocks * kVectorBytes;
 
-  static FT_INLINE int64_t n_chunks(int64_t cols) { return (cols + kChunk - 1) / kChunk; }
-  static FT_INLINE int64_t packed_bytes(int64_t cols) {
-    return (n_chunks(cols) + kLanes - 1) / kLanes * kGroupBytes;
+  /// A group of kLanes chunks of one row of weights, decoded.
+  struct Group {
+    Ints codes[8];
+    Floats scales[kBlocks];
+  };
+  static FT_INLINE Group load_group(const uint8_t* codes, const uint8_t* scales) {
+    Group g;
+    const ChunkWords words = load_words(codes);
+    unroll<4>([&](auto k) FT_INLINE_LAMBDA {
+      g.codes[2 * k] = low_e2m1(words.w[k]);
+      g.codes[2 * k + 1] = high_e2m1(words.w[k]);
+    });
+    if constexpr (std::is_same_v<F, Mxfp4>) {
+      g.scales[0] = e8m0_scales(scales);
+    } else {
+      const ScalePair pair = e4m3_scales(scales);
+      g.scales[0] = pair.first;
+      g.scales[1] = pair.second;
+    }
+    return g;
   }
-  static FT_INLINE int64_t decoded_bytes(int64_t) { return 0; }
-  static FT_INLINE void decode(const Tile&, uint8_t*) {}
+
+  static FT_INLINE int64_t n_chunks(int64_t cols) { return (cols + kChunk - 1) / kChunk; }
+  static FT_INLINE int64_t packed_bytes(int64_t cols) { return n_groups(cols) * kGroupBytes; }
+  static FT_INLINE int64_t n_groups(int64_t cols) { return (n_chunks(cols) + kLanes - 1) / kLanes; }
+  static FT_INLINE int64_t decoded_bytes(int64_t cols) {
+    return kWeights * n_groups(cols) * static_cast<int64_t>(sizeof(Group));
+  }
 
   static FT_INLINE void pack(const float* x, int64_t cols, uint8_t* to) {
-    const int64_t n_groups = (n_chunks(cols) + kLanes - 1) / kLanes;
-    for (int64_t g = 0; g < n_groups; ++g, to += kGroupBytes) {
+    for (int64_t g = 0; g < n_groups(cols); ++g, to += kGroupBytes) {
       for (int c = 0; c < kLanes; ++c) {
         const int lane = word_place(c);
         for (int b = 0; b < kBlocks; ++b) {
@@ -61,102 +83,116 @@ struct VectorInt8Dot {
     __builtin_memcpy(to + kScales + b * kVectorBytes, &scale, 4);
   }
 
-  /// A group of kLanes chunks of one row of weights, decoded.
-  struct Group {
-    Ints codes[8];
-    Floats scales[kBlocks];
-  };
-  static FT_INLINE Group load_group(const uint8_t* codes, const uint8_t* scales) {
-    Group g;
-    const ChunkWords words = load_words(codes);
-    unroll<4>([&](auto k) FT_INLINE_LAMBDA {
-      g.codes[2 * k] = low_e2m1(words.w[k]);
-      g.codes[2 * k + 1] = high_e2m1(words.w[k]);
-    });
-    if constexpr (std::is_same_v<F, Mxfp4>) {
-      g.scales[0] = e8m0_scales(scales);
-    } else {
-      const ScalePair pair = e4m3_scales(scales);
-      g.scales[0] = pair.first;
-      g.scales[1] = pair.second;
+  static FT_INLINE void decode(const Tile& tile, uint8_t* to) {
+    const WeightView& w = tile.w;
+    auto* groups = reinterpret_cast<Group*>(to);
+    for (int i = 0; i < tile.n_weights; ++i) {
+      const uint8_t* codes = w.codes + (tile.n + i) * w.row_bytes;
+      const uint8_t* scales = scale_row<F>(w, tile.n + i);
+      for (int64_t g = 0; g < n_groups(w.cols); ++g) {
+        *groups++ = load_group(codes + g * kLanes * kChunkBytes, scales + g * kLanes * kBlocks);
+      }
     }
-    return g;
   }
 
-  /// masks: lanes that have a block b, where not all have.
-  template <bool kWhole>
-  static FT_INLINE Floats add_group(const Group& g, const uint8_t* x, const Mask* masks,
-                                    Floats partial) {
+  /// Adds a group times the same group of kRowCount rows of activations, `offset` bytes into them.
+  /// left: values of the row from here on.
+  template <int kRowCount, bool kWhole>
+  static FT_INLINE void add_group(const Group& g, const uint8_t* const* rows, int64_t offset,
+                                  int64_t left, Floats* partial) {
     constexpr int kOfBlock = 8 / kBlocks;  // vectors of codes
     unroll<kBlocks>([&](auto b) FT_INLINE_LAMBDA {
-      Ints sum = load_ints(x + kCorrections + b * kVectorBytes);
+      Ints sums[kRowCount];
+      unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA {
+        sums[m] = load_ints(rows[m] + offset + kCorrections + b * kVectorBytes);
+      });
       unroll<kOfBlock / 4>([&](auto i) FT_INLINE_LAMBDA {
         constexpr int kFirst = b * kOfBlock + i * 4;
-        sum = add_ints(sum, products<4>(g.codes + kFirst, x + kFirst * kVectorBytes));
+        unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA {
+          sums[m] =
+              add_products(sums[m], g.codes + kFirst, rows[m] + offset + kFirst * kVectorBytes);
+        });
       });
-      const auto* x_scales = reinterpret_cast<const float*>(x + kScales + b * kVectorBytes);
-      const Floats scale = g.scales[b] * load_floats(x_scales);
-      if constexpr (kWhole) {
-        partial = fma32(scale, to_floats(sum), partial);
-      } else {
-        partial = fma_where(masks[b], scale, to_floats(sum), partial);
-      }
+      unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA {
+        const auto* x_scales =
+            reinterpret_cast<const float*>(rows[m] + offset + kScales + b * kVectorBytes);
+        const Floats scale = g.scales[b] * load_floats(x_scales);
+        if constexpr (kWhole) {
+          partial[m] = fma32(scale, to_floats(sums[m]), partial[m]);
+        } else {
+          const Mask mask = word_mask(lanes_with(left, b * F::kBlock, kChunk));
+          partial[m] = fma_where(mask, scale, to_floats(sums[m]), partial[m]);
+        }
+      });
     });
-    return partial;
   }
 
-  /// kRows: n_rows where it is known, else 0.
-  template <int kRows>
-  static FT_INLINE void multiply_some(const Tile& tile, float* sums) {
-    const WeightView& w = tile.w;
-    const uint8_t* codes = w.codes + tile.n * w.row_bytes;
-    const uint8_t* scales = scale_row<F>(w, tile.n);
-    const int n_rows = kRows > 0 ? kRows : tile.n_rows;
-    Floats partial[kRows > 0 ? kRows : kTile][kVectors];
-    for (int m = 0; m < n_rows; ++m) {
-      for (int v = 0; v < kVectors; ++v) partial[m][v] = zero();
+  /// One row of weights times kRowCount rows of activations; group_at(g): decoded.
+  template <int kRowCount, typename GroupAt>
+  static FT_INLINE void multiply_row(const WeightView& w, const uint8_t* const* rows,
+                                     GroupAt group_at, float* sums) {
+    Floats partial[kVectors][kRowCount];
+    for (int v = 0; v < kVectors; ++v) {
+      for (int m = 0; m < kRowCount; ++m) partial[v][m] = zero();
     }
-    const int64_t n_whole = w.cols / kSegment;
-    int64_t offset = 0;  // in packed rows
-    for (int64_t s = 0; s < n_whole; ++s) {
-      prefetch(codes, kPartials * kChunkBytes);
+    const int64_t n_whole = w.cols / kSegment * kVectors;
+    for (int64_t g = 0; g < n_whole; g += kVectors) {
       unroll<kVectors>([&](auto v) FT_INLINE_LAMBDA {
-        const Group g = load_group(codes, scales);
-        for (int m = 0; m < n_rows; ++m)
-          partial[m][v] = add_group<true>(g, tile.rows[m] + offset, nullptr, partial[m][v]);
-        codes += kLanes * kChunkBytes;
-        scales += kLanes * kBlocks;
-        offset += kGroupBytes;
+        add_group<kRowCount, true>(group_at(g + v), rows, (g + v) * kGroupBytes, 0, partial[v]);
       });
     }
-    int64_t left = w.cols - n_whole * kSegment;
-    if (left > 0) prefetch(codes, kPartials * kChunkBytes);
     unroll<kVectors>([&](auto v) FT_INLINE_LAMBDA {
-      if (left <= 0) return;
-      const Group g = load_group(codes, scales);
+      const int64_t g = n_whole + v;
+      const int64_t left = w.cols - g * kLanes * kChunk;
       if (left >= kLanes * kChunk) {
-        for (int m = 0; m < n_rows; ++m)
-          partial[m][v] = add_group<true>(g, tile.rows[m] + offset, nullptr, partial[m][v]);
-      } else {
-        Mask masks[kBlocks];
-        for (int b = 0; b < kBlocks; ++b)
-          masks[b] = word_mask(lanes_with(left, b * F::kBlock, kChunk));
-        for (int m = 0; m < n_rows; ++m)
-          partial[m][v] = add_group<false>(g, tile.rows[m] + offset, masks, partial[m][v]);
+        add_group<kRowCount, true>(group_at(g), rows, g * kGroupBytes, left, partial[v]);
+      } else if (left > 0) {
+        add_group<kRowCount, false>(group_at(g), rows, g * kGroupBytes, left, partial[v]);
       }
-      codes += kLanes * kChunkBytes;
-      scales += kLanes * kBlocks;
-      offset += kGroupBytes;
-      left -= kLanes * kChunk;
     });
-    for (int m = 0; m < n_rows; ++m) sums[m] = fold_words(partial[m]) * (F::kRowFactor * w.factor);
+    for (int m = 0; m < kRowCount; ++m) {
+      Floats all[kVectors];
+      for (int v = 0; v < kVectors; ++v) all[v] = partial[v][m];
+      sums[m] = fold_words(all) * (F::kRowFactor * w.factor);
+    }
   }
 
-  static FT_INLINE void multiply(const Tile& tile, float (*sums)[kTile]) {
-    if (tile.n_rows == 1) {
-      multiply_some<1>(tile, sums[0]);
-    } else {
-      multiply_some<0>(tile, sums[0]);
+  static FT_INLINE float dot(const WeightView& w, int64_t n, const uint8_t* row) {
+    const uint8_t* codes = w.codes + n * w.row_bytes;
+    const uint8_t* scales = scale_row<F>(w, n);
+    float sum = 0;
+    multiply_row<1>(
+        w, &row,
+        [&](int64_t g) FT_INLINE_LAMBDA {
+          const uint8_t* group = codes + g * kLanes * kChunkBytes;
+          prefetch(group, kLanes * kChunkBytes);
+          return load_group(group, scales + g * kLanes * kBlocks);
+        },
+        &sum);
+    return sum;
+  }
+
+  /// sums[i * kRows + m]
+  static FT_INLINE void multiply(const Tile& tile, float* sums) {
+    const WeightView& w = tile.w;
+    if (tile.decoded == nullptr) {
+      for (int i = 0; i < tile.n_weights; ++i) {
+        for (int m = 0; m < tile.n_rows; ++m)
+          sums[i * kRows + m] = dot(w, tile.n + i, tile.rows[m]);
+      }
+      return;
+    }
+    // A few rows of activations, which stay in the first-level cache, times all decoded weights.
+    for (int first = 0; first < tile.n_rows; first += kTile) {
+      const uint8_t* rows[kTile];
+      for (int m = 0; m < kTile; ++m)
+        rows[m] = tile.rows[first + m < tile.n_rows ? first + m : first];
+      const auto* groups = reinterpret_cast<const Group*>(tile.decoded);
+      for (int i = 0; i < tile.n_weights; ++i, groups += n_groups(w.cols)) {
+        multiply_row<kTile>(
+            w, rows, [&](int64_t g) FT_INLINE_LAMBDA -> const Group& { return groups[g]; },
+            sums + i * kRows + first);
+      }
     }
   }
 };

@@ -17,47 +17,54 @@ struct Product {
   bool accumulate = false;
 };
 
-template <int kTile>
-FT_INLINE void store_sums(const Product& p, const Tile& tile, int64_t first,
-                          const float (*sums)[kTile]) {
+/// sums[i * kRows + m]: of row tile.n + i of weights and row first + m of activations.
+template <int kRows>
+FT_INLINE void store_sums(const Product& p, const Tile& tile, int64_t first, const float* sums) {
   for (int m = 0; m < tile.n_rows; ++m) {
     float* y = p.y.row(p.y_rows == nullptr ? first + m : p.y_rows[first + m]) + tile.n;
     for (int i = 0; i < tile.n_weights; ++i) {
-      const float sum = p.bias == nullptr ? sums[i][m] : sums[i][m] + p.bias[tile.n + i];
+      const float plain = sums[i * kRows + m];
+      const float sum = p.bias == nullptr ? plain : plain + p.bias[tile.n + i];
       y[i] = p.accumulate ? y[i] + sum : sum;
     }
   }
 }
 
-/// Some rows of weights times all rows of activations. These are taken in blocks that stay in the
-/// second-level cache while weights go by; weights are decoded once for a block where that pays.
-/// scratch: D::decoded_bytes(). A function of its own, since it is much code for each format.
+/// Rows of activations that are taken together: they stay in the second-level cache while weights
+/// go by.
+template <typename D>
+FT_INLINE int64_t block_rows(const Packed& x) {
+  constexpr int64_t kBlockBytes = 256 << 10;
+  constexpr int64_t kLeastRows = 12;
+  const int64_t n = kBlockBytes / (x.stride + 1);
+  const int64_t at_least = n > kLeastRows ? n : kLeastRows;
+  return at_least < D::kRows ? at_least : D::kRows;
+}
+
+/// Some rows of weights times all rows of activations. Weights are decoded once for a block of
+/// activations where that pays. scratch: D::decoded_bytes(). A function of its own, since it is much
+/// code for each format.
 template <typename D>
 __attribute__((noinline)) void multiply_rows(const Product& p, const WeightRows& range,
                                              uint8_t* scratch) {
-  constexpr int64_t kBlockRows = 64;
-  float sums[D::kWeights][D::kTile];
-  for (int64_t block = 0; block < p.n_rows; block += kBlockRows) {
-    const int64_t block_end = p.n_rows - block < kBlockRows ? p.n_rows : block + kBlockRows;
-    const bool is_decoded = block_end - block >= D::kFewestDecoded;
-    for (int64_t n = range.begin; n < range.end; n += D::kWeights) {
-      const uint8_t* rows[D::kTile];
-      const int64_t n_left = range.end - n;
-      Tile tile = {.w = p.w,
-                   .n = n,
-                   .n_weights = static_cast<int>(n_left < D::kWeights ? n_left : D::kWeights),
-                   .rows = rows};
-      if (is_decoded) {
+  float sums[D::kWeights * D::kRows];
+  const uint8_t* rows[D::kRows];
+  const int64_t n_block = block_rows<D>(p.x);
+  for (int64_t block = 0; block < p.n_rows; block += n_block) {
+    const int64_t n_left = p.n_rows - block;
+    Tile tile = {
+        .w = p.w, .rows = rows, .n_rows = static_cast<int>(n_left < n_block ? n_left : n_block)};
+    for (int i = 0; i < tile.n_rows; ++i)
+      rows[i] = p.x.row(p.x_rows == nullptr ? block + i : p.x_rows[block + i]);
+    for (tile.n = range.begin; tile.n < range.end; tile.n += D::kWeights) {
+      const int64_t n_weights = range.end - tile.n;
+      tile.n_weights = static_cast<int>(n_weights < D::kWeights ? n_weights : D::kWeights);
+      if (tile.n_rows >= D::kFewestDecoded) {
         D::decode(tile, scratch);
         tile.decoded = scratch;
       }
-      for (int64_t m = block; m < block_end; m += D::kTile) {
-        tile.n_rows = static_cast<int>(block_end - m < D::kTile ? block_end - m : D::kTile);
-        for (int i = 0; i < tile.n_rows; ++i)
-          rows[i] = p.x.row(p.x_rows == nullptr ? m + i : p.x_rows[m + i]);
-        D::multiply(tile, sums);
-        store_sums<D::kTile>(p, tile, m, sums);
-      }
+      D::multiply(tile, sums);
+      store_sums<D::kRows>(p, tile, block, sums);
     }
   }
 }

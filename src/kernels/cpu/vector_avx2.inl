@@ -24,9 +24,6 @@ FT_INLINE Floats fma_where(Mask mask, Floats a, Floats b, Floats c) {
 FT_INLINE Floats to_floats(Ints x) {
   return _mm256_cvtepi32_ps(x);
 }
-FT_INLINE Ints add_ints(Ints a, Ints b) {
-  return _mm256_add_epi32(a, b);
-}
 
 /// ChunkWords 0 to 3 of kLanes chunks.
 struct ChunkWords {
@@ -165,23 +162,20 @@ FT_INLINE Ints high_e2m1(Ints w) {
   return e2m1_codes(_mm256_srli_epi16(w, 4));
 }
 
-/// Sums of the products of kCount vectors of codes (at most 24) with as many of signed bytes, four to
-/// a word. Without VNNI pairs are summed in 16 bits, where four pairs of codes have room.
-template <int kCount>
-FT_INLINE Ints products(const Ints* codes, const uint8_t* x) {
-  static_assert(kCount <= 4);
+/// Adds the products of four vectors of codes (at most 24) with as many of signed bytes, four to a
+/// word. Without VNNI pairs are summed in 16 bits first, where four of them have room.
+FT_INLINE Ints add_products(Ints sum, const Ints* codes, const uint8_t* x) {
+  constexpr int kBytes = 4 * kLanes;
   if constexpr (kHasVnni) {
-    Ints sum = _mm256_setzero_si256();
-    for (int i = 0; i < kCount; ++i) {
-      sum = _mm256_dpbusd_avx_epi32(sum, codes[i], load_ints(x + 32 * i));
-    }
+    for (int i = 0; i < 4; ++i)
+      sum = _mm256_dpbusd_avx_epi32(sum, codes[i], load_ints(x + kBytes * i));
     return sum;
   } else {
-    Ints sum = _mm256_maddubs_epi16(codes[0], load_ints(x));
-    for (int i = 1; i < kCount; ++i) {
-      sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(codes[i], load_ints(x + 32 * i)));
+    Ints pairs = _mm256_maddubs_epi16(codes[0], load_ints(x));
+    for (int i = 1; i < 4; ++i) {
+      pairs = _mm256_add_epi16(pairs, _mm256_maddubs_epi16(codes[i], load_ints(x + kBytes * i)));
     }
-    return _mm256_madd_epi16(sum, _mm256_set1_epi16(1));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
 }
 

@@ -21,9 +21,6 @@ FT_INLINE Floats fma_where(Mask mask, Floats a, Floats b, Floats c) {
 FT_INLINE Floats to_floats(Ints x) {
   return _mm512_cvtepi32_ps(x);
 }
-FT_INLINE Ints add_ints(Ints a, Ints b) {
-  return _mm512_add_epi32(a, b);
-}
 
 struct ChunkWords {
   Ints w[4];
@@ -157,21 +154,17 @@ FT_INLINE Ints high_e2m1(Ints w) {
   return e2m1_codes(_mm512_srli_epi16(w, 4));
 }
 
-template <int kCount>
-FT_INLINE Ints products(const Ints* codes, const uint8_t* x) {
-  static_assert(kCount <= 4);
+FT_INLINE Ints add_products(Ints sum, const Ints* codes, const uint8_t* x) {
+  constexpr int kBytes = 4 * kLanes;
   if constexpr (kHasVnni) {
-    Ints sum = _mm512_setzero_si512();
-    for (int i = 0; i < kCount; ++i) {
-      sum = _mm512_dpbusd_epi32(sum, codes[i], load_ints(x + 64 * i));
-    }
+    for (int i = 0; i < 4; ++i) sum = _mm512_dpbusd_epi32(sum, codes[i], load_ints(x + kBytes * i));
     return sum;
   } else {
-    Ints sum = _mm512_maddubs_epi16(codes[0], load_ints(x));
-    for (int i = 1; i < kCount; ++i) {
-      sum = _mm512_add_epi16(sum, _mm512_maddubs_epi16(codes[i], load_ints(x + 64 * i)));
+    Ints pairs = _mm512_maddubs_epi16(codes[0], load_ints(x));
+    for (int i = 1; i < 4; ++i) {
+      pairs = _mm512_add_epi16(pairs, _mm512_maddubs_epi16(codes[i], load_ints(x + kBytes * i)));
     }
-    return _mm512_madd_epi16(sum, _mm512_set1_epi16(1));
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
   }
 }
 
