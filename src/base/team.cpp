@@ -198,10 +198,12 @@ void Team::State::work(int member) {
   }
 }
 
-/// Does the first pieces of workers that have not come, and waits for those that have.
+/// Does the first pieces of workers that have not come, and waits for those that have. Looks before
+/// it takes: looks at many lines overlap, attempts to take do not.
 void Team::State::finish(uint32_t number) {
   for (int member = 1; member < n_threads; ++member) {
-    if (take_ticket(member, number)) {
+    const std::atomic<uint32_t>& ticket = members[static_cast<size_t>(member)].ticket;
+    if (ticket.load(std::memory_order_relaxed) != number && take_ticket(member, number)) {
       members[static_cast<size_t>(member)].done.store(number, std::memory_order_relaxed);
       if (member < job.n_pieces) do_piece(member, 0);
     }

@@ -111,9 +111,10 @@ struct VectorFloatDot {
 
   static FT_INLINE int64_t n_segments(int64_t cols) { return (cols + kSegment - 1) / kSegment; }
 
-  /// A packed or decoded row: for each vector of partials the values of its lanes, segment by segment
-  /// and j by j, so that what is read together lies together: [kVectors][segment][j][kLanes]. Behind
-  /// a decoded row lie the scales of its chunks: [kVectors][segment][kLanes].
+  /// A packed row: for each vector of partials the values of its lanes, segment by segment and j by j,
+  /// so that what is read together lies together: [kVectors][segment][j][kLanes]. Decoded weights are
+  /// the same with one row beside the other: [kVectors][segment][j][kWeights][kLanes]; behind them
+  /// lie the scales of their chunks, [kVectors][segment][kWeights][kLanes].
   static FT_INLINE int64_t at(int64_t n_segments, int vector, int64_t segment, int j) {
     return ((vector * n_segments + segment) * kChunk + j) * kLanes;
   }
@@ -122,12 +123,10 @@ struct VectorFloatDot {
   static FT_INLINE int64_t packed_bytes(int64_t cols) {
     return n_segments(cols) * kSegment * static_cast<int64_t>(sizeof(float)) + 64;
   }
-  static FT_INLINE int64_t decoded_row_bytes(int64_t cols) {
-    const int64_t scales = kScaled ? n_segments(cols) * kPartials : 0;
-    return packed_bytes(cols) + scales * static_cast<int64_t>(sizeof(float));
-  }
   static FT_INLINE int64_t decoded_bytes(int64_t cols) {
-    return kWeights * decoded_row_bytes(cols);
+    const int64_t n_scales = kScaled ? n_segments(cols) * kPartials : 0;
+    return kWeights * (n_segments(cols) * kSegment + n_scales) *
+           static_cast<int64_t>(sizeof(float));
   }
 
   static FT_INLINE void pack(const float* x, int64_t cols, uint8_t* to) {
@@ -213,36 +212,35 @@ struct VectorFloatDot {
     return fold<F>(partial) * (F::kRowFactor * w.factor);
   }
 
-  /// The rows of weights of a tile in the form of packed rows.
   static FT_INLINE void decode(const Tile& tile, uint8_t* to) {
     const WeightView& w = tile.w;
     const int64_t n = n_segments(w.cols);
+    auto* values = reinterpret_cast<float*>(to);
+    float* factors = values + n * kSegment * kWeights;
     for (int i = 0; i < tile.n_weights; ++i) {
-      auto* values = reinterpret_cast<float*>(to + i * decoded_row_bytes(w.cols));
-      auto* factors = values + n * kSegment;
       const uint8_t* codes = w.codes + (tile.n + i) * w.row_bytes;
       for (int64_t s = 0; s < n; ++s, codes += kPartials * kChunkBytes) {
         unroll<kGroups>([&](auto g) FT_INLINE_LAMBDA {
           if (s * kSegment + g * kGroupChunks<F> * kChunk >= w.cols) return;
           const uint8_t* group = codes + g * kGroupChunks<F> * kChunkBytes;
           for_each_value<F, g>(group, [&](auto v, auto j, Floats x) FT_INLINE_LAMBDA {
-            store_floats(values + at(n, v, s, j), x);
+            store_floats(values + at(n, v, s, j) * kWeights + i * kLanes, x);
           });
           if constexpr (kScaled) {
             const Floats scale = group_scales(scale_row<F>(w, tile.n + i), s, g);
-            for (int v = 0; v < kGroupVectors<F>; ++v)
-              store_floats(factors + ((g * kGroupVectors<F> + v) * n + s) * kLanes, scale);
+            for (int v = g * kGroupVectors<F>; v < (g + 1) * kGroupVectors<F>; ++v)
+              store_floats(factors + ((v * n + s) * kWeights + i) * kLanes, scale);
           }
         });
       }
     }
   }
 
-  /// A few rows of decoded weights and of packed activations, which are multiplied in registers. Those
-  /// that are missing are repetitions of the first.
+  /// Decoded weights and a few rows of packed activations, which are multiplied in registers. Rows
+  /// that are missing repeat the first one.
   struct Pointers {
-    const float* w[kWeights];
-    const float* factors[kWeights];  // of the chunks, where the format has scales
+    const float* w;
+    const float* factors;
     const float* x[kTile];
   };
 
@@ -265,7 +263,8 @@ struct VectorFloatDot {
     const auto add_scaled = [&](int64_t s, auto scale) FT_INLINE_LAMBDA {
       if constexpr (!kScaled) return;
       for (int i = 0; i < kWeights; ++i) {
-        const Floats factor = load_floats(rows.factors[i] + (kVector * n + s) * kLanes);
+        const Floats factor =
+            load_floats(rows.factors + ((kVector * n + s) * kWeights + i) * kLanes);
         for (int m = 0; m < kTile; ++m) {
           totals[i][m] = scale(factor, sums[i][m], totals[i][m]);
           sums[i][m] = zero();
@@ -301,7 +300,7 @@ struct VectorFloatDot {
     Floats x[kTile];
     for (int m = 0; m < kTile; ++m) x[m] = load_floats(rows.x[m] + offset);
     for (int i = 0; i < kWeights; ++i) {
-      const Floats w = load_floats(rows.w[i] + offset);
+      const Floats w = in_register(load_floats(rows.w + offset * kWeights + i * kLanes));
       for (int m = 0; m < kTile; ++m)
         sums[i][m] = kWhole ? fma32(w, x[m], sums[i][m]) : fma_where(mask, w, x[m], sums[i][m]);
     }
@@ -318,11 +317,8 @@ struct VectorFloatDot {
       return;
     }
     Pointers rows;
-    for (int i = 0; i < kWeights; ++i) {
-      const int row = i < tile.n_weights ? i : 0;
-      rows.w[i] = reinterpret_cast<const float*>(tile.decoded + row * decoded_row_bytes(w.cols));
-      rows.factors[i] = rows.w[i] + n_segments(w.cols) * kSegment;
-    }
+    rows.w = reinterpret_cast<const float*>(tile.decoded);
+    rows.factors = rows.w + n_segments(w.cols) * kSegment * kWeights;
     // Vector by vector, so that this part of the decoded weights stays in the first-level cache while
     // all rows of activations go by.
     constexpr int kTiles = (kRows + kTile - 1) / kTile;
