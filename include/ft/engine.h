@@ -31,8 +31,8 @@ struct EngineOptions {
   std::string model_dir = {};  // a folder with config.json and *.safetensors
   LoadFormat load_format = LoadFormat::kAuto;
   uint64_t dummy_seed = 0;  // of a dummy: same seed, same weights
-  // Instruction set: scalar, avx2, avx512, or auto: that of the variable FT_ISA, else the best; an
-  // impossible one is an Error
+  // Instruction set: scalar, avx2, avx_vnni, avx512, avx512_vnni, or auto: that of the variable
+  // FT_ISA, else the best; an impossible one is an Error
   std::string isa = "auto";
   int n_threads = 0;  // 0: one for each allowed physical core
   KvDType kv_dtype = KvDType::kBF16;

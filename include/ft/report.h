@@ -22,7 +22,7 @@ struct MachineReport {
   int n_cores_allowed = 0;  // physical cores among them
   std::string cpu_limit;  // what made it fewer: "affinity mask", "cgroup quota 2.0 CPUs", ... or ""
   int n_numa_nodes = 0;
-  std::string isa;                // the instruction set in use: "avx512"
+  std::string isa;                // the instruction set in use: "avx512_vnni"
   std::vector<std::string> isas;  // all that this build and this machine can run, best first
   uint64_t memory_bytes = 0;      // RAM of the machine or the cgroup's limit, whichever is smaller
   uint64_t memory_available_bytes = 0;  // what can be allocated now without swapping

@@ -62,7 +62,9 @@ void ModelOptions::add_sizes_to(Options& options) {
                 "auto, or dummy: random weights for a folder's config.json, with token ids instead "
                 "of text (default: auto)");
   options.value("--dummy-seed", dummy_seed, "Of a dummy's weights (default: 0)");
-  options.value("--isa", isa, "Instruction set: auto, scalar, avx2, avx512 (default: auto)");
+  options.value(
+      "--isa", isa,
+      "Instruction set: auto, scalar, avx2, avx_vnni, avx512, avx512_vnni (default: auto)");
   options.value("--kv-dtype", kv_dtype, "Keys and values in bf16, f32 or fp8 (default: bf16)");
   options.flag("--exact", is_exact,
                "Dequantised weights times float32 activations: the specification, slow; implies "

@@ -5,7 +5,16 @@
 #include "kernels/cpu/dot_int8.inl"
 // clang-format on
 
+/// Formats whose codes the vector dots can decode. Another one is multiplied plainly until somebody
+/// teaches them.
+template <typename F>
+constexpr bool kHasVectorDot =
+    std::is_same_v<F, F32> || std::is_same_v<F, F16> || std::is_same_v<F, Bf16> ||
+    std::is_same_v<F, Fp8Block> || std::is_same_v<F, Mxfp4> || std::is_same_v<F, Nvfp4>;
+
+template <typename F>
+using VectorDot =
+    std::conditional_t<F::kPartner == Partner::kInt8, VectorInt8Dot<F>, VectorFloatDot<F>>;
+
 template <typename F, bool kExact>
-using Dot = std::conditional_t<
-    kExact, PlainDot<F, true>,
-    std::conditional_t<F::kPartner == Partner::kInt8, VectorInt8Dot<F>, VectorFloatDot<F>>>;
+using Dot = std::conditional_t<kExact || !kHasVectorDot<F>, PlainDot<F, kExact>, VectorDot<F>>;

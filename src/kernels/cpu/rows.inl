@@ -13,21 +13,29 @@ void norm(Lane& lane, const NormArgs& args) {
   });
 }
 
+/// Pairs (x[i * kStep], x[i * kStep + apart]) turned by the angle of their number.
+template <int kStep>
+FT_INLINE void rotate_pairs(float* __restrict x, int64_t apart, const float* __restrict cosines,
+                            const float* __restrict sines, int64_t n_pairs) {
+  for (int64_t i = 0; i < n_pairs; ++i) {
+    const float a = x[i * kStep];
+    const float b = x[i * kStep + apart];
+    x[i * kStep] = fma32(a, cosines[i], -(b * sines[i]));
+    x[i * kStep + apart] = fma32(b, cosines[i], a * sines[i]);
+  }
+}
+
 void rope(Lane& lane, const RopeArgs& args) {
   const int64_t half = args.d_rotary / 2;
-  const int64_t step = args.is_interleaved ? 2 : 1;      // between pairs
-  const int64_t apart = args.is_interleaved ? 1 : half;  // within a pair
   lane.team->run(args.x.rows, 4, [&](int64_t begin, int64_t end, int) {
     for (int64_t r = begin; r < end; ++r) {
       const float* cosines = args.cos_sin + args.positions[r] * args.d_rotary;
-      const float* sines = cosines + half;
       for (int64_t h = 0; h < args.n_heads; ++h) {
         float* x = args.x.row(r) + h * args.d_head + args.first;
-        for (int64_t i = 0; i < half; ++i) {
-          const float a = x[i * step];
-          const float b = x[i * step + apart];
-          x[i * step] = fma32(a, cosines[i], -(b * sines[i]));
-          x[i * step + apart] = fma32(b, cosines[i], a * sines[i]);
+        if (args.is_interleaved) {
+          rotate_pairs<2>(x, 1, cosines, cosines + half, half);
+        } else {
+          rotate_pairs<1>(x, half, cosines, cosines + half, half);
         }
       }
     }
