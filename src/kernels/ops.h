@@ -29,6 +29,13 @@ struct LinearArgs {
   bool accumulate = false;
 };
 
+/// Several multiplications of the same x, all with its columns: x is packed once for those of one
+/// format, and their rows are handed out together.
+struct LinearGroupArgs {
+  const LinearArgs* parts = nullptr;
+  int n_parts = 0;
+};
+
 /// For each head h, with the rows [h * head_rows + first, ... + count) of w as its matrix W_h:
 /// plain: y[r, h, n] = sum_c W_h[n, c] x[r, h, c]; transposed: y[r, h, c] = sum_n W_h[n, c] x[r, h,
 /// n]. x and y hold n_heads pieces a row, x_head and y_head floats apart.
@@ -192,6 +199,7 @@ struct Ops {
   const char* name = nullptr;
   void (*embed)(Lane&, const EmbedArgs&) = nullptr;
   void (*linear)(Lane&, const LinearArgs&) = nullptr;
+  void (*linear_group)(Lane&, const LinearGroupArgs&) = nullptr;
   void (*head_linear)(Lane&, const HeadLinearArgs&) = nullptr;
   void (*norm)(Lane&, const NormArgs&) = nullptr;
   void (*rope)(Lane&, const RopeArgs&) = nullptr;

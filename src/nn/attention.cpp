@@ -23,9 +23,10 @@ void attend(const Step& step, const GqaLayer& layer, const RopeTable& rope_table
   const TensorView q = scratch(lane, x.rows, spec.n_heads * spec.d_head);
   const TensorView k = scratch(lane, x.rows, spec.n_kv_heads * spec.d_head);
   const TensorView v = scratch(lane, x.rows, spec.n_kv_heads * spec.d_head);
-  ops.linear(lane, {.w = layer.q, .x = x, .y = q, .bias = layer.q_bias});
-  ops.linear(lane, {.w = layer.k, .x = x, .y = k, .bias = layer.k_bias});
-  ops.linear(lane, {.w = layer.v, .x = x, .y = v, .bias = layer.v_bias});
+  const LinearArgs projections[] = {{.w = layer.q, .x = x, .y = q, .bias = layer.q_bias},
+                                    {.w = layer.k, .x = x, .y = k, .bias = layer.k_bias},
+                                    {.w = layer.v, .x = x, .y = v, .bias = layer.v_bias}};
+  ops.linear_group(lane, {.parts = projections, .n_parts = 3});
   normalise(lane, spec, q, layer.q_norm);
   normalise(lane, spec, k, layer.k_norm);
   if (spec.clip > 0) {

@@ -9,8 +9,9 @@ void feed_forward(Lane& lane, const FeedForward& block, const TensorView& x, con
   const Arena::Scope scope(*lane.arena);
   const TensorView gate = scratch(lane, x.rows, block.gate.rows);
   const TensorView up = scratch(lane, x.rows, block.up.rows);
-  lane.ops->linear(lane, {.w = block.gate, .x = x, .y = gate});
-  lane.ops->linear(lane, {.w = block.up, .x = x, .y = up});
+  const LinearArgs inputs[] = {{.w = block.gate, .x = x, .y = gate},
+                               {.w = block.up, .x = x, .y = up}};
+  lane.ops->linear_group(lane, {.parts = inputs, .n_parts = 2});
   lane.ops->gate(lane, {.spec = block.spec, .gate = gate, .up = up});
   lane.ops->linear(lane, {.w = block.down, .x = gate, .y = y, .accumulate = accumulate});
 }

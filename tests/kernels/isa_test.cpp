@@ -99,6 +99,41 @@ TEST_P(IsaTest, LinearOfTinyAndHugeActivations) {
   }
 }
 
+TEST_P(IsaTest, ALinearGroupIsItsParts) {
+  for (const int64_t n_rows : {1, 3, 17}) {
+    for (const FormatId format : all_formats()) {
+      const int64_t cols = legal_cols(format, 320);
+      const RandomMatrix first(random_, format, 70, cols);
+      const RandomMatrix second(random_, format, 3, cols);
+      const RandomMatrix other(random_, kIdOf<Bf16>, 21, cols);
+      std::vector<float> x = random_floats(random_, n_rows * cols);
+      const std::vector<float> bias = random_floats(random_, 70);
+      const auto parts_of = [&](std::vector<float>& y) {
+        const TensorView view = view_of(x, n_rows, cols);
+        float* at = y.data();
+        std::vector<LinearArgs> parts;
+        for (const WeightView& w : {first.view, second.view, other.view}) {
+          parts.push_back({.w = w,
+                           .x = view,
+                           .y = {.data = at, .rows = n_rows, .cols = w.rows, .stride = w.rows},
+                           .bias = w.rows == 70 ? bias.data() : nullptr});
+          at += n_rows * w.rows;
+        }
+        return parts;
+      };
+      std::vector<float> expected(static_cast<size_t>(n_rows * 94));
+      std::vector<float> actual(static_cast<size_t>(n_rows * 94));
+      for (const int n_threads : thread_counts()) {
+        CpuLane c(GetParam(), false, n_threads);
+        for (const LinearArgs& part : parts_of(expected)) c.ops().linear(c.lane, part);
+        const std::vector<LinearArgs> parts = parts_of(actual);
+        c.ops().linear_group(c.lane, {.parts = parts.data(), .n_parts = 3});
+        expect_same_bits(expected, actual, std::string(name_of(format)));
+      }
+    }
+  }
+}
+
 TEST_P(IsaTest, Embed) {
   for (const FormatId format : all_formats()) {
     for (const int64_t wanted : {1, 130, 513}) {

@@ -1,24 +1,53 @@
 // Dense multiplications and the embedding.
 
+template <typename F, bool kExact>
+FT_INLINE void linear_parts(Lane& lane, const LinearArgs* parts, int n_parts) {
+  using D = Dot<F, kExact>;
+  const Arena::Scope scope(*lane.arena);
+  const TensorView& x = parts[0].x;
+  const int64_t cols = parts[0].w.cols;
+  const Packed packed = pack_rows<D>(lane, x, cols, 1, 0);
+  const int64_t decoded_bytes = x.rows > 1 ? D::decoded_bytes(cols) : 0;
+  uint8_t* decoded = lane.arena->alloc<uint8_t>(decoded_bytes * lane.team->n_threads());
+  int64_t n_rows = 0;
+  for (int p = 0; p < n_parts; ++p) n_rows += parts[p].w.rows;
+  const int64_t grain = grain_of(*lane.team, n_rows, parts[0].w.row_bytes);
+  const auto pieces_of = [&](const LinearArgs& part) { return (part.w.rows + grain - 1) / grain; };
+  int64_t n_pieces = 0;
+  for (int p = 0; p < n_parts; ++p) n_pieces += pieces_of(parts[p]);
+  lane.team->run(n_pieces, 1, [&](int64_t begin, int64_t end, int member) {
+    for (int64_t i = begin; i < end; ++i) {
+      const LinearArgs* part = parts;
+      int64_t piece = i;
+      while (piece >= pieces_of(*part)) piece -= pieces_of(*part++);
+      const int64_t first = piece * grain;
+      const int64_t left = part->w.rows - first;
+      const Product product = {.w = part->w,
+                               .x = packed,
+                               .n_rows = x.rows,
+                               .y = part->y,
+                               .bias = part->bias,
+                               .accumulate = part->accumulate};
+      multiply_rows<D>(product, {first, left < grain ? part->w.rows : first + grain},
+                       decoded + member * decoded_bytes);
+    }
+  });
+}
+
+template <bool kExact>
+void linear_group(Lane& lane, const LinearGroupArgs& args) {
+  for (int first = 0, end = 0; first < args.n_parts; first = end) {  // runs of one format
+    const FormatId format = args.parts[first].w.format;
+    while (end < args.n_parts && args.parts[end].w.format == format) ++end;
+    visit_format(format, [&](auto f) {
+      linear_parts<decltype(f), kExact>(lane, args.parts + first, end - first);
+    });
+  }
+}
+
 template <bool kExact>
 void linear(Lane& lane, const LinearArgs& args) {
-  const Arena::Scope scope(*lane.arena);
-  visit_format(args.w.format, [&](auto format) {
-    using D = Dot<decltype(format), kExact>;
-    const Packed packed = pack_rows<D>(lane, args.x, args.w.cols, 1, 0);
-    const int64_t decoded_bytes = args.x.rows > 1 ? D::decoded_bytes(args.w.cols) : 0;
-    uint8_t* decoded = lane.arena->alloc<uint8_t>(decoded_bytes * lane.team->n_threads());
-    const int64_t grain = grain_of(*lane.team, args.w.rows, args.w.row_bytes);
-    const Product product = {.w = args.w,
-                             .x = packed,
-                             .n_rows = args.x.rows,
-                             .y = args.y,
-                             .bias = args.bias,
-                             .accumulate = args.accumulate};
-    lane.team->run(args.w.rows, grain, [&](int64_t begin, int64_t end, int member) {
-      multiply_rows<D>(product, {begin, end}, decoded + member * decoded_bytes);
-    });
-  });
+  linear_group<kExact>(lane, {.parts = &args, .n_parts = 1});
 }
 
 /// y[c] = sum_n x[n] w[n, c], n ascending, for one head and one row of activations.

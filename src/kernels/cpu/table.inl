@@ -6,6 +6,7 @@ const Ops& table(const char* name) {
       .name = name,
       .embed = embed,
       .linear = linear<kExact>,
+      .linear_group = linear_group<kExact>,
       .head_linear = head_linear<kExact>,
       .norm = norm,
       .rope = rope,
