@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/each_member.h"
+#include "bench/each_member.h"
 
 namespace ft::bench {
 namespace {

@@ -1,4 +1,4 @@
-// Each member sums its own slice of one buffer.
+// The members of a team sum one buffer.
 #include "device/read_probe.h"
 
 #include <algorithm>
@@ -6,16 +6,17 @@
 #include <chrono>
 #include <cstring>
 
-#include "base/each_member.h"
+#include "base/team.h"
 #include "device/machine.h"
 
 namespace ft {
 namespace {
 
-size_t slice_bytes_of(const Team& team, uint64_t most_bytes) {
-  const uint64_t least_bytes = most_bytes / 8;
-  const uint64_t n_bytes = std::clamp(available_memory_bytes() / 4, least_bytes, most_bytes);
-  return n_bytes / static_cast<size_t>(team.n_threads()) / 4096 * 4096;
+constexpr size_t kPieceBytes = 256 << 10;
+
+int64_t pieces_of(uint64_t most_bytes) {
+  const uint64_t n_bytes = std::clamp(available_memory_bytes() / 4, most_bytes / 8, most_bytes);
+  return std::max<int64_t>(static_cast<int64_t>(n_bytes / kPieceBytes), 1);
 }
 
 uint64_t load(const std::byte* data) {
@@ -49,22 +50,24 @@ uint64_t sum_of(const std::byte* data, size_t n_bytes) {
 
 ReadProbe::ReadProbe(Team& team, uint64_t most_bytes)
     : team_(team),
-      slice_bytes_(slice_bytes_of(team, most_bytes)),
-      pages_(slice_bytes_ * static_cast<size_t>(team.n_threads())) {
-  run_on_each_member(team_, [&](int member) {
-    std::memset(pages_.data() + static_cast<size_t>(member) * slice_bytes_, member + 1,
-                slice_bytes_);
+      n_pieces_(pieces_of(most_bytes)),
+      pieces_(static_cast<size_t>(n_pieces_) * kPieceBytes) {
+  team_.run(n_pieces_, 1, [&](int64_t begin, int64_t end, int member) {
+    std::memset(pieces_.data() + static_cast<size_t>(begin) * kPieceBytes, member + 1,
+                static_cast<size_t>(end - begin) * kPieceBytes);
   });
 }
 
 double ReadProbe::pass_gbps() {
   std::atomic<uint64_t> total{0};  // the sums must go somewhere, or the compiler drops the loads
   const auto begin = std::chrono::steady_clock::now();
-  run_on_each_member(team_, [&](int member) {
-    total += sum_of(pages_.data() + static_cast<size_t>(member) * slice_bytes_, slice_bytes_);
+  team_.run(n_pieces_, 1, [&](int64_t first, int64_t end, int) {
+    total.fetch_add(sum_of(pieces_.data() + static_cast<size_t>(first) * kPieceBytes,
+                           static_cast<size_t>(end - first) * kPieceBytes),
+                    std::memory_order_relaxed);
   });
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-  return static_cast<double>(pages_.size()) / time.count() / 1e9;
+  return static_cast<double>(pieces_.size()) / time.count() / 1e9;
 }
 
 }  // namespace ft

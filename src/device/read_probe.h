@@ -14,17 +14,17 @@ class ReadProbe {
  public:
   static constexpr uint64_t kBytes = uint64_t{512} << 20;  // beyond the caches of most processors
 
-  /// A buffer of `most_bytes`, less where memory is short, each member's slice first touched by
-  /// itself. Errors: kOutOfMemory.
+  /// A buffer of `most_bytes`, less where memory is short. Errors: kOutOfMemory.
   explicit ReadProbe(Team& team, uint64_t most_bytes = kBytes);
 
-  /// GB/s of one pass in which each member sums its own slice.
+  /// GB/s of one pass over the buffer. Members take pieces of it as they come free, as they do in the
+  /// kernels: with a slice each, the slowest one would set the figure.
   double pass_gbps();
 
  private:
   Team& team_;
-  size_t slice_bytes_;
-  Buffer pages_;
+  int64_t n_pieces_;
+  Buffer pieces_;
 };
 
 }  // namespace ft

@@ -7,7 +7,7 @@
 
 #include "base/team.h"
 
-namespace ft {
+namespace ft::bench {
 
 /// Runs `function(member)` once on every member of the team: nobody begins before all have come.
 template <typename Function>
@@ -20,4 +20,4 @@ void run_on_each_member(Team& team, Function&& function) {
   });
 }
 
-}  // namespace ft
+}  // namespace ft::bench
