@@ -9,25 +9,17 @@
 namespace ft::bench {
 namespace {
 
-struct State {
-  State(test::Random& random, const test::AttentionCase& c)
-      : input(random, c), y(static_cast<size_t>(c.n_outputs())) {}
-
-  test::AttentionInput input;
-  std::vector<float> y;
-  int64_t n_layers = 0;
-  int64_t next = 0;
-};
+using State = PooledState<test::AttentionInput>;
 
 Work prepare(const test::AttentionCase& c, Rig& rig, Pool& pool) {
   test::Random random(1);
-  const auto state = std::make_shared<State>(random, c);
+  const auto state = std::make_shared<State>(c.n_outputs(), random, c);
   std::vector<uint8_t> pages(state->input.kv_bytes());
   rig.ops().store_kv(rig.lane(), state->input.store_args(state->input.kv_in(pages.data())));
-  state->n_layers = pool.fill(rig.team(), "attention/" + c.name(), pages, 1);
+  state->n_copies = pool.fill(rig.team(), "attention/" + c.name(), pages, 1);
   const auto call = [state, &pool](Rig& r) {
     const KvLayer kv = state->input.kv_in(pool.copy(state->next));
-    state->next = (state->next + 1) % state->n_layers;
+    state->next = (state->next + 1) % state->n_copies;
     r.ops().attention(r.lane(), state->input.args(kv, state->y));
   };
   return {.bound = bound_of(c.n_rows),

@@ -11,15 +11,7 @@
 namespace ft::bench {
 namespace {
 
-struct State {
-  State(test::Random& random, const test::ExpertsCase& c)
-      : input(random, c, 1), y(static_cast<size_t>(c.n_outputs())) {}
-
-  test::ExpertsInput input;
-  std::vector<float> y;
-  int64_t n_layers = 0;
-  int64_t n_calls = 0;
-};
+using State = PooledState<test::ExpertsInput>;
 
 Work prepare(test::ExpertsCase c, Rig& rig, Pool& pool) {
   test::Random random(1);
@@ -27,18 +19,18 @@ Work prepare(test::ExpertsCase c, Rig& rig, Pool& pool) {
   // A bank smaller than a layer is a layer of fewer experts.
   const auto n_fitting = static_cast<int64_t>(pool.size() / layout.record_bytes());
   c.n_experts = std::min(c.n_experts, std::max(n_fitting, c.n_active));
-  const auto state = std::make_shared<State>(random, c);
+  const auto state = std::make_shared<State>(c.n_outputs(), random, c, 1);
   std::vector<uint8_t>& records = state->input.records;
   records.resize(layout.record_bytes());  // what may be read past the end is not copied
   const std::string key =
       fmt::format("experts/{}/{}x{}", name_of(c.shape.format), c.shape.d_model, c.shape.d_expert);
-  state->n_layers = pool.fill(rig.team(), key, records, c.n_experts) / c.n_experts;
+  state->n_copies = pool.fill(rig.team(), key, records, c.n_experts) / c.n_experts;
   const auto call = [state, &pool](Rig& r) {
     const test::ExpertsCase& t = state->input.test;
     ExpertsArgs args = state->input.args(state->y);
-    args.records = pool.copy(state->n_calls % state->n_layers * t.n_experts);
-    args.ids = state->input.ids(state->n_calls / state->n_layers * t.n_routes() % t.n_experts);
-    ++state->n_calls;
+    args.records = pool.copy(state->next % state->n_copies * t.n_experts);
+    args.ids = state->input.ids(state->next / state->n_copies * t.n_routes() % t.n_experts);
+    ++state->next;
     r.ops().experts(r.lane(), args);
   };
   return {.bound = bound_of(c.n_rows),

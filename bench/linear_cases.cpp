@@ -23,26 +23,18 @@ std::vector<uint8_t> packed(const test::RandomMatrix& w) {
   return bytes;
 }
 
-struct State {
-  State(test::Random& random, const test::LinearCase& c)
-      : input(random, c, test::RowGaps::kNone), y(static_cast<size_t>(c.n_outputs())) {}
-
-  test::LinearInput input;
-  std::vector<float> y;
-  int64_t n_matrices = 0;
-  int64_t next = 0;
-};
+using State = PooledState<test::LinearInput>;
 
 Work prepare(const test::LinearCase& c, Rig& rig, Pool& pool) {
   test::Random random(1);
-  const auto state = std::make_shared<State>(random, c);
-  state->n_matrices = pool.fill(rig.team(), "linear/" + c.name(), packed(state->input.w), 1);
+  const auto state = std::make_shared<State>(c.n_outputs(), random, c, test::RowGaps::kNone);
+  state->n_copies = pool.fill(rig.team(), "linear/" + c.name(), packed(state->input.w), 1);
   const auto call = [state, &pool](Rig& r) {
     LinearArgs args = state->input.args(state->y);
     args.w.codes = pool.copy(state->next);
     args.w.scales =
         args.w.codes + round_up(static_cast<uint64_t>(args.w.rows * args.w.row_bytes), kAlign);
-    state->next = (state->next + 1) % state->n_matrices;
+    state->next = (state->next + 1) % state->n_copies;
     r.ops().linear(r.lane(), args);
   };
   return {.bound = bound_of(c.n_rows),

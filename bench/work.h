@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/pool.h"
@@ -30,6 +31,19 @@ struct Work {
   // A case that measures by itself, instead of all that: one figure in `unit`, less is better.
   std::string unit = {};
   std::function<double(Rig&)> measure = {};
+};
+
+/// What the calls of a case share whose weights, or keys and values, lie in the pool.
+template <typename Input>
+struct PooledState {
+  template <typename... Arguments>
+  explicit PooledState(int64_t n_outputs, Arguments&&... arguments)
+      : input(std::forward<Arguments>(arguments)...), y(static_cast<size_t>(n_outputs)) {}
+
+  Input input;
+  std::vector<float> y;
+  int64_t n_copies = 0;  // in the pool
+  int64_t next = 0;      // call, or copy that it takes
 };
 
 struct Case {

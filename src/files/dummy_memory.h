@@ -30,7 +30,7 @@ class Mapping {
 /// take memory, in huge pages where the kernel grants them.
 class LaterMemory {
  public:
-  /// 64-byte aligned; 256 bytes behind the end are readable. Errors: kOutOfMemory.
+  /// 64-byte aligned; FileMap::kReadablePastEnd bytes behind the end are readable. Errors: kOutOfMemory.
   std::byte* take(size_t n_bytes);
 
  private:
@@ -51,7 +51,7 @@ class RepeatedMemory {
   size_t period() const { return first_.size(); }
   std::byte* data() const { return first_.data(); }  // one period, to be written
 
-  /// At least n_bytes and 256 more, read only, beginning with a period. Valid as long as this
+  /// At least n_bytes and FileMap::kReadablePastEnd more, read only, beginning with a period. Valid as long as this
   /// lives. Errors: kOutOfMemory.
   const std::byte* view(size_t n_bytes);
 

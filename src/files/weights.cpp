@@ -330,6 +330,16 @@ float value_at(const VectorSource& source, int64_t i) {
   }
 }
 
+/// Kernels have no room for NaN in fp8: they would take it for a number.
+void refuse_nan(const MatrixSource& source, const uint8_t* row) {
+  if (source.format != kIdOf<Fp8Block>) return;
+  bool has_nan = false;
+  for (int64_t k = 0; k < source.cols; ++k) has_nan |= (row[k] & 0x7F) == 0x7F;
+  if (has_nan) {
+    bad_input("{} has a weight that is NaN; the file is damaged, fetch it again", source.name);
+  }
+}
+
 void copy_codes(const MatrixSource& source, uint8_t* to, int64_t row_bytes) {
   const int64_t n_bytes = row_bytes_of(source.format, source.cols);
   const int64_t value_bytes = n_bytes / std::max<int64_t>(source.cols, 1);
@@ -338,6 +348,7 @@ void copy_codes(const MatrixSource& source, uint8_t* to, int64_t row_bytes) {
     const uint8_t* from = source.codes + n * source.row_step;
     if (source.value_step == 0) {
       std::memcpy(row, from, static_cast<size_t>(n_bytes));
+      refuse_nan(source, row);
     } else {
       for (int64_t k = 0; k < source.cols; ++k) {
         std::memcpy(row + k * value_bytes, from + k * source.value_step,

@@ -125,7 +125,8 @@ class Weights {
 /// Value i of a source as float32.
 float value_at(const VectorSource& source, int64_t i);
 
-/// Copies rows of codes, row_bytes apart, each padded with zeros.
+/// Copies rows of codes, row_bytes apart, each padded with zeros. Errors: kBadInput for an fp8 weight
+/// that is NaN.
 void copy_codes(const MatrixSource& source, uint8_t* to, int64_t row_bytes);
 
 /// Copies and checks the scales, in the form that the format's arithmetic reads: contiguous rows of

@@ -96,5 +96,19 @@ TEST(BadScales, AFloat32ScaleOfZeroIsAZeroBlock) {
   EXPECT_GT(load<float>(view.scales + view.scale_row_bytes), 0);
 }
 
+TEST(BadWeights, Fp8ThatIsNoNumberIsRefusedInExperts) {
+  const std::string expert = "model.layers.1.mlp.experts.3.down_proj";
+  for (const uint8_t nan : {uint8_t{0x7F}, uint8_t{0xFF}}) {
+    ChangedModel model("qwen3_moe_fp8_f32_odd");
+    model.set_byte(expert + ".weight", 135 * 72 + 71, nan);  // the last one
+    const Checkpoint checkpoint = Checkpoint::open(model.folder());
+    Weights weights(checkpoint);
+    const MatrixSource source = weights.expert(expert, 136, 72);
+    std::vector<uint8_t> codes(136 * 80);
+    expect_error(ErrorKind::kBadInput, {expert + ".weight", "NaN"},
+                 [&] { copy_codes(source, codes.data(), 80); });
+  }
+}
+
 }  // namespace
 }  // namespace ft::test

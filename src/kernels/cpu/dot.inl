@@ -49,11 +49,13 @@ FT_INLINE void decode_segment(const WeightView& w, int64_t n, int64_t segment, f
   }
 }
 
+constexpr int kPlainRows = 16;  // of activations that share a decoded segment
+
 /// The part that all plain dots share: partial sums over segments, folded at the end.
 template <typename Segment>
 FT_INLINE void sum_segments(const Tile& tile, int segment_values, float factor, float* sums,
                             Segment add_segment) {
-  alignas(64) float partial[16][kPartials];
+  alignas(64) float partial[kPlainRows][kPartials];
   for (int m = 0; m < tile.n_rows; ++m) {
     for (int l = 0; l < kPartials; ++l) partial[m][l] = 0;
   }
@@ -67,7 +69,7 @@ FT_INLINE void sum_segments(const Tile& tile, int segment_values, float factor, 
 template <typename F, bool kExact>
 struct PlainFloatDot {
   static constexpr int kWeights = 1;
-  static constexpr int kRows = 16;
+  static constexpr int kRows = kPlainRows;
   static constexpr int kFewestDecoded = kRows + 1;  // never
   static constexpr int kSegment = kSegmentOf<F>;
   static constexpr bool kScaled = F::kBlock != 0 && !kExact;
@@ -129,7 +131,7 @@ struct PlainFloatDot {
 template <typename F>
 struct PlainInt8Dot {
   static constexpr int kWeights = 1;
-  static constexpr int kRows = 16;
+  static constexpr int kRows = kPlainRows;
   static constexpr int kFewestDecoded = kRows + 1;  // never
   static constexpr int kSegment = kSegmentOf<F>;
   static constexpr int kBlocks = F::kChunkValues / F::kBlock;  // of a chunk

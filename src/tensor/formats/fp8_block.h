@@ -19,7 +19,7 @@ struct Fp8Block {
   // Codes are taken 2^8 too small: a kernel may read the byte as the upper half of a float16.
   static constexpr float kRowFactor = 256;
 
-  /// NaN (0x7F) counts as 480.
+  /// NaN (0x7F), which a load refuses in experts, counts as 480.
   static FT_INLINE float value(const uint8_t* chunk, int j) {
     const uint32_t code = chunk[j];
     return f16_to_f32(static_cast<uint16_t>((code & 0x80) << 8 | (code & 0x7F) << 7));
