@@ -18,9 +18,6 @@ struct Lane {
 };
 
 /// Scratch rows from the lane's arena, not initialised. [rows, cols]
-inline TensorView scratch(Lane& lane, int64_t rows, int64_t cols) {
-  return {
-      .data = lane.arena->alloc<float>(rows * cols), .rows = rows, .cols = cols, .stride = cols};
-}
+TensorView scratch(Lane& lane, int64_t rows, int64_t cols);
 
 }  // namespace ft

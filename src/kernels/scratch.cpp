@@ -1,7 +1,8 @@
-// Upper bounds of the scratch that operations take from the arena.
+// Scratch that operations take from the arena, and upper bounds of it.
 #include <algorithm>
 
 #include "kernels/attention_cut.h"
+#include "kernels/lane.h"
 #include "kernels/ops.h"
 
 namespace ft {
@@ -14,6 +15,11 @@ constexpr int64_t largest_segment(std::index_sequence<kIndices...>) {
 }
 
 }  // namespace
+
+TensorView scratch(Lane& lane, int64_t rows, int64_t cols) {
+  return {
+      .data = lane.arena->alloc<float>(rows * cols), .rows = rows, .cols = cols, .stride = cols};
+}
 
 uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in, int n_threads) {
   constexpr auto kSegment =
