@@ -28,9 +28,10 @@ FT_INLINE Mask lanes_of_first(int n) {
   }
 }
 
+/// The partials of a sum as one vector, for fold_lanes().
 template <typename F>
-FT_INLINE float fold(const Floats* partial) {
-  return kByHalves<F> ? fold_halves(partial) : fold_words(partial);
+FT_INLINE Floats sum_vectors(const Floats* partial) {
+  return kByHalves<F> ? sum_halves(partial) : sum_words(partial);
 }
 
 /// Chunks that are loaded together: they give one vector of words, or two of halves.
@@ -209,7 +210,7 @@ struct VectorFloatDot {
         add_group<g, false>(w, codes + g * kGroupBytes, scales, x, n_whole, partial);
       }
     });
-    return fold<F>(partial) * (F::kRowFactor * w.factor);
+    return fold_lanes(sum_vectors<F>(partial)) * (F::kRowFactor * w.factor);
   }
 
   static FT_INLINE void decode(const Tile& tile, uint8_t* to) {
@@ -306,13 +307,13 @@ struct VectorFloatDot {
     }
   }
 
-  /// sums[i * kRows + m]
+  /// sums[m * kWeights + i]
   static FT_INLINE void multiply(const Tile& tile, float* sums) {
     const WeightView& w = tile.w;
     if (tile.decoded == nullptr) {
       for (int i = 0; i < tile.n_weights; ++i) {
         for (int m = 0; m < tile.n_rows; ++m)
-          sums[i * kRows + m] = dot(w, tile.n + i, tile.rows[m]);
+          sums[m * kWeights + i] = dot(w, tile.n + i, tile.rows[m]);
       }
       return;
     }
@@ -333,11 +334,16 @@ struct VectorFloatDot {
         add_vector<v>(w, rows, partial[v][t]);
       }
     });
-    for (int i = 0; i < tile.n_weights; ++i) {
-      for (int m = 0; m < tile.n_rows; ++m) {
-        Floats all[kVectors];
-        for (int v = 0; v < kVectors; ++v) all[v] = partial[v][m / kTile][i][m % kTile];
-        sums[i * kRows + m] = fold<F>(all) * (F::kRowFactor * w.factor);
+    const __m128 factor = _mm_set1_ps(F::kRowFactor * w.factor);
+    for (int m = 0; m < tile.n_rows; ++m) {
+      for (int i = 0; i < kWeights; i += 4) {
+        Floats four[4];
+        unroll<4>([&](auto k) FT_INLINE_LAMBDA {
+          Floats all[kVectors];
+          for (int v = 0; v < kVectors; ++v) all[v] = partial[v][m / kTile][i + k][m % kTile];
+          four[k] = sum_vectors<F>(all);
+        });
+        _mm_storeu_ps(sums + m * kWeights + i, fold_lanes(four) * factor);
       }
     }
   }

@@ -150,10 +150,17 @@ struct VectorInt8Dot {
         add_group<kRowCount, false>(group_at(g), rows, g * kGroupBytes, left, partial[v]);
       }
     });
-    for (int m = 0; m < kRowCount; ++m) {
+    const float factor = F::kRowFactor * w.factor;
+    Floats totals[kRowCount];
+    unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA {
       Floats all[kVectors];
       for (int v = 0; v < kVectors; ++v) all[v] = partial[v][m];
-      sums[m] = fold_words(all) * (F::kRowFactor * w.factor);
+      totals[m] = sum_words(all);
+    });
+    if constexpr (kRowCount == kTile) {
+      _mm_storeu_ps(sums, fold_lanes(totals) * _mm_set1_ps(factor));
+    } else {
+      for (int m = 0; m < kRowCount; ++m) sums[m] = fold_lanes(totals[m]) * factor;
     }
   }
 
@@ -172,13 +179,13 @@ struct VectorInt8Dot {
     return sum;
   }
 
-  /// sums[i * kRows + m]
+  /// sums[m * kWeights + i]
   static FT_INLINE void multiply(const Tile& tile, float* sums) {
     const WeightView& w = tile.w;
     if (tile.decoded == nullptr) {
       for (int i = 0; i < tile.n_weights; ++i) {
         for (int m = 0; m < tile.n_rows; ++m)
-          sums[i * kRows + m] = dot(w, tile.n + i, tile.rows[m]);
+          sums[m * kWeights + i] = dot(w, tile.n + i, tile.rows[m]);
       }
       return;
     }
@@ -189,9 +196,11 @@ struct VectorInt8Dot {
         rows[m] = tile.rows[first + m < tile.n_rows ? first + m : first];
       const auto* groups = reinterpret_cast<const Group*>(tile.decoded);
       for (int i = 0; i < tile.n_weights; ++i, groups += n_groups(w.cols)) {
+        float of_weight[kTile];
         multiply_row<kTile>(
             w, rows, [&](int64_t g) FT_INLINE_LAMBDA -> const Group& { return groups[g]; },
-            sums + i * kRows + first);
+            of_weight);
+        for (int m = 0; m < kTile; ++m) sums[(first + m) * kWeights + i] = of_weight[m];
       }
     }
   }

@@ -17,13 +17,13 @@ struct Product {
   bool accumulate = false;
 };
 
-/// sums[i * kRows + m]: of row tile.n + i of weights and row first + m of activations.
-template <int kRows>
+/// sums[m * kWeights + i]: of row tile.n + i of weights and row first + m of activations.
+template <int kWeights>
 FT_INLINE void store_sums(const Product& p, const Tile& tile, int64_t first, const float* sums) {
   for (int m = 0; m < tile.n_rows; ++m) {
     float* y = p.y.row(p.y_rows == nullptr ? first + m : p.y_rows[first + m]) + tile.n;
     for (int i = 0; i < tile.n_weights; ++i) {
-      const float plain = sums[i * kRows + m];
+      const float plain = sums[m * kWeights + i];
       const float sum = p.bias == nullptr ? plain : plain + p.bias[tile.n + i];
       y[i] = p.accumulate ? y[i] + sum : sum;
     }
@@ -64,7 +64,7 @@ __attribute__((noinline)) void multiply_rows(const Product& p, const WeightRows&
         tile.decoded = scratch;
       }
       D::multiply(tile, sums);
-      store_sums<D::kRows>(p, tile, block, sums);
+      store_sums<D::kWeights>(p, tile, block, sums);
     }
   }
 }

@@ -54,12 +54,27 @@ FT_INLINE Mask word_mask(int64_t n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), chunks);
 }
 
-/// The 32 partials in the order of ChunkWords, group by group, folded 16, 8, 4, 2, 1.
-FT_INLINE float fold_words(const Floats* p) {
-  Floats sum = (p[0] + p[2]) + (p[1] + p[3]);
+/// The 32 partials in the order of ChunkWords, group by group, folded into one vector. fold_lanes()
+/// does the rest: 16, 8, 4, 2, 1 in all.
+FT_INLINE Floats sum_words(const Floats* p) {
+  return (p[0] + p[2]) + (p[1] + p[3]);
+}
+FT_INLINE float fold_lanes(Floats sum) {
   sum = sum + _mm256_permute_ps(sum, 0x4E);
   sum = sum + _mm256_permute_ps(sum, 0xB1);
   return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1)));
+}
+FT_INLINE Floats fold_pair(Floats a, Floats b) {
+  const __m256d x = _mm256_castps_pd(a);
+  const __m256d y = _mm256_castps_pd(b);
+  return _mm256_castpd_ps(_mm256_unpacklo_pd(x, y)) + _mm256_castpd_ps(_mm256_unpackhi_pd(x, y));
+}
+/// The same for four at once, in half the steps.
+FT_INLINE __m128 fold_lanes(const Floats* sums) {
+  const Floats a = fold_pair(sums[0], sums[1]);
+  const Floats b = fold_pair(sums[2], sums[3]);
+  const Floats four = _mm256_shuffle_ps(a, b, 0x88) + _mm256_shuffle_ps(a, b, 0xDD);
+  return _mm256_castps256_ps128(four) + _mm256_extractf128_ps(four, 1);
 }
 
 /// ChunkHalves 0 to 7 of 2 * kLanes chunks.
@@ -109,15 +124,11 @@ FT_INLINE Mask half_mask(int64_t n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n) - kSide), chunks);
 }
 
-FT_INLINE float fold_half_lanes(Floats sum) {
-  __m128 four = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
-  four = _mm_add_ps(four, _mm_permute_ps(four, 0x4E));
-  return _mm_cvtss_f32(_mm_add_ss(four, _mm_permute_ps(four, 0xB1)));
-}
-
-/// The 32 partials as the sides of groups of halves, folded 16, 8, 4, 2, 1.
-FT_INLINE float fold_halves(const Floats* p) {
-  return fold_half_lanes(p[0] + p[2]) + fold_half_lanes(p[1] + p[3]);
+/// The 32 partials as the sides of groups of halves, folded into one vector for fold_lanes().
+FT_INLINE Floats sum_halves(const Floats* p) {
+  const Floats first = p[0] + p[2];
+  const Floats second = p[1] + p[3];
+  return _mm256_permute2f128_ps(first, second, 0x20) + _mm256_permute2f128_ps(first, second, 0x31);
 }
 
 /// One scale for each 8 chunks of a group of halves, those of chunks 0 and 8.

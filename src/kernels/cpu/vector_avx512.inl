@@ -56,12 +56,27 @@ FT_INLINE __m256 lower(Floats x) {
   return _mm512_castps512_ps256(x);
 }
 
-FT_INLINE float fold_words(const Floats* p) {
-  Floats sum = p[0] + p[1];
+FT_INLINE Floats sum_words(const Floats* p) {
+  return p[0] + p[1];
+}
+FT_INLINE __m128 fold_quarters(Floats sum) {
+  const __m256 eight = lower(sum) + upper(sum);
+  return _mm256_castps256_ps128(eight) + _mm256_extractf128_ps(eight, 1);
+}
+FT_INLINE float fold_lanes(Floats sum) {
   sum = sum + _mm512_permute_ps(sum, 0x4E);
   sum = sum + _mm512_permute_ps(sum, 0xB1);
-  const __m256 eight = _mm256_add_ps(lower(sum), upper(sum));
-  return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1)));
+  return _mm_cvtss_f32(fold_quarters(sum));
+}
+FT_INLINE Floats fold_pair(Floats a, Floats b) {
+  const __m512d x = _mm512_castps_pd(a);
+  const __m512d y = _mm512_castps_pd(b);
+  return _mm512_castpd_ps(_mm512_unpacklo_pd(x, y)) + _mm512_castpd_ps(_mm512_unpackhi_pd(x, y));
+}
+FT_INLINE __m128 fold_lanes(const Floats* sums) {
+  const Floats a = fold_pair(sums[0], sums[1]);
+  const Floats b = fold_pair(sums[2], sums[3]);
+  return fold_quarters(_mm512_shuffle_ps(a, b, 0x88) + _mm512_shuffle_ps(a, b, 0xDD));
 }
 
 struct ChunkHalves {
@@ -106,16 +121,8 @@ FT_INLINE Mask half_mask(int64_t n) {
   return _mm512_cmplt_epi32_mask(chunks, _mm512_set1_epi32(static_cast<int>(n) - 2 * kSide));
 }
 
-/// Folds chunks 16, 8, 4 apart: eight lanes of each half become one.
-FT_INLINE Floats fold_half_lanes(Floats sum) {
-  sum = sum + _mm512_shuffle_f32x4(sum, sum, 0xB1);
-  sum = sum + _mm512_permute_ps(sum, 0x4E);
-  return sum + _mm512_permute_ps(sum, 0xB1);
-}
-
-FT_INLINE float fold_halves(const Floats* p) {
-  const Floats sum = fold_half_lanes(p[0]) + fold_half_lanes(p[1]);
-  return _mm_cvtss_f32(_mm_add_ss(_mm512_castps512_ps128(sum), _mm256_castps256_ps128(upper(sum))));
+FT_INLINE Floats sum_halves(const Floats* p) {
+  return _mm512_shuffle_f32x4(p[0], p[1], 0x88) + _mm512_shuffle_f32x4(p[0], p[1], 0xDD);
 }
 
 FT_INLINE Floats spread_tile_scales(const uint8_t* scales) {
