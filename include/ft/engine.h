@@ -31,13 +31,16 @@ struct EngineOptions {
   std::string model_dir = {};  // a folder with config.json and *.safetensors
   LoadFormat load_format = LoadFormat::kAuto;
   uint64_t dummy_seed = 0;  // of a dummy: same seed, same weights
-  // Instruction set: scalar, avx2, avx_vnni, avx512, avx512_vnni, or auto: that of the variable
-  // FT_ISA, else the best; an impossible one is an Error
+  // Instruction set: scalar, avx2, avx_vnni, avx512, avx512_vnni, avx512_bf16, amx, or auto: that of
+  // the variable FT_ISA, else the best; an impossible one is an Error
   std::string isa = "auto";
   int n_threads = 0;  // 0: one for each allowed physical core
   KvDType kv_dtype = KvDType::kBF16;
   // Dequantised weights times float32 activations, float32 KV: the specification
   bool exact = false;
+  // generate() may round activations of the prompt to bf16 before they meet bf16 weights, where the
+  // instruction set multiplies these faster (docs/FORMATS.md); score() never does
+  bool may_round = true;
   int64_t n_context = 0;         // longest sequence of a session; 0: the model's, at most 8192
   int64_t n_prefill_rows = 256;  // rows of one prefill step
   std::function<void(const LoadProgress&)> on_progress = {};

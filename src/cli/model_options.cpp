@@ -62,13 +62,18 @@ void ModelOptions::add_sizes_to(Options& options) {
                 "auto, or dummy: random weights for a folder's config.json, with token ids instead "
                 "of text (default: auto)");
   options.value("--dummy-seed", dummy_seed, "Of a dummy's weights (default: 0)");
-  options.value(
-      "--isa", isa,
-      "Instruction set: auto, scalar, avx2, avx_vnni, avx512, avx512_vnni (default: auto)");
+  options.value("--isa", isa,
+                "Instruction set: auto, scalar, avx2, avx_vnni, avx512, avx512_vnni, avx512_bf16, "
+                "amx (default: "
+                "auto)");
   options.value("--kv-dtype", kv_dtype, "Keys and values in bf16, f32 or fp8 (default: bf16)");
   options.flag("--exact", is_exact,
                "Dequantised weights times float32 activations: the specification, slow; implies "
                "--kv-dtype f32");
+  options.flag(
+      "--no-rounding", no_rounding,
+      "The prompt's activations are not rounded to bf16 before they meet bf16 weights, where "
+      "that is faster (with avx512_bf16 and amx)");
   options.value("--context", n_context,
                 "Longest sequence in tokens (default: the model's, at most 8192)", {1, kMost});
   options.value("--prefill-rows", n_prefill_rows, "Prompt tokens of one step (default: 256)",
@@ -112,6 +117,7 @@ EngineOptions ModelOptions::resolve(const std::string& command) const {
         fmt::format("--exact keeps keys and values in f32; leave out --kv-dtype {}", *kv_dtype));
   }
   engine.exact = is_exact;
+  engine.may_round = !no_rounding;
   engine.n_threads = static_cast<int>(n_threads.value_or(engine.n_threads));
   engine.n_context = n_context.value_or(engine.n_context);
   engine.n_prefill_rows = n_prefill_rows.value_or(engine.n_prefill_rows);

@@ -25,6 +25,7 @@ struct ModelOptions {
   std::optional<int64_t> n_context;
   std::optional<int64_t> n_prefill_rows;
   bool is_exact = false;
+  bool no_rounding = false;
   bool is_quiet = false;
 
   /// --model alone, for a command that needs the folder and runs nothing.

@@ -15,6 +15,13 @@
 namespace ft {
 namespace {
 
+std::vector<FormatId> formats_of(const Model& model) {
+  std::vector<FormatId> formats;
+  if (model.card().n_moe_layers > 0) formats.push_back(model.bank().layout().shape().format);
+  for (const auto& [format, tally] : model.weights().dense_tally()) formats.push_back(format);
+  return formats;
+}
+
 class CpuEngine : public Engine {
  public:
   explicit CpuEngine(const EngineOptions& options)
@@ -74,7 +81,9 @@ class CpuEngine : public Engine {
     opened_.model->bank().fill(team_, report);
     if (dummy != nullptr) dummy->drop_experts();
     report(placement.bank_bytes);
-    runner_ = std::make_unique<Runner>(*opened_.model, placement, team_, ops_);
+    Lane lane = {.ops = &ops_, .team = &team_, .may_round = options.may_round};
+    lane.crossovers = measure_crossovers(lane, formats_of(*opened_.model));
+    runner_ = std::make_unique<Runner>(*opened_.model, placement, lane);
   }
 
   const Ops& ops_;

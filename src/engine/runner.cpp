@@ -4,21 +4,23 @@
 
 namespace ft {
 
-Runner::Runner(Model& model, const Placement& placement, Team& team, const Ops& ops)
+Runner::Runner(Model& model, const Placement& placement, const Lane& lane)
     : model_(model),
       placement_(placement),
       arena_(placement.scratch_bytes),
-      lane_{.ops = &ops, .team = &team, .arena = &arena_},
+      lane_(lane),
+      may_round_(lane.may_round),
       kv_(placement.kv, placement.n_pages),
       logits_(placement.logits_bytes / sizeof(float)),
       positions_(static_cast<size_t>(placement.n_prefill_rows)),
       tables_(static_cast<size_t>(placement.n_prefill_rows)),
       logit_rows_(static_cast<size_t>(placement.n_prefill_rows)) {
+  lane_.arena = &arena_;
   model.prepare(placement.n_context);
 }
 
 std::span<const float> Runner::step(std::span<const int32_t> tokens, int64_t first,
-                                    const PageTable& pages, LogitRows wanted) {
+                                    const PageTable& pages, LogitRows wanted, Phase phase) {
   const auto n_rows = static_cast<int64_t>(tokens.size());
   FT_CHECK(n_rows > 0 && n_rows <= placement_.n_prefill_rows,
            "a step has 1 to n_prefill_rows rows");
@@ -40,6 +42,7 @@ std::span<const float> Runner::step(std::span<const int32_t> tokens, int64_t fir
                        .n_logit_rows = n_logits};
   const TensorView logits = {
       .data = logits_.data(), .rows = n_logits, .cols = n_vocab, .stride = n_vocab};
+  lane_.may_round = may_round_ && phase == Phase::kPrefill;
   model_.forward({.lane = lane_, .batch = batch, .kv = kv_}, logits);
   return {logits_.data(), static_cast<size_t>(n_logits * n_vocab)};
 }

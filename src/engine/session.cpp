@@ -36,7 +36,8 @@ void check_prompt(std::span<const int32_t> tokens, const ModelReport& model) {
 }
 
 /// Runs one step and remembers its tokens.
-std::span<const float> RunnerSession::append(std::span<const int32_t> tokens, LogitRows wanted) {
+std::span<const float> RunnerSession::append(std::span<const int32_t> tokens, LogitRows wanted,
+                                             Phase phase) {
   const auto first = static_cast<int64_t>(tokens_.size());
   if (!pages_.grow(first + static_cast<int64_t>(tokens.size()))) {
     fail(ErrorKind::kOutOfMemory,
@@ -44,7 +45,7 @@ std::span<const float> RunnerSession::append(std::span<const int32_t> tokens, Lo
          "close one, or load with a longer context",
          tokens.size());
   }
-  const std::span<const float> logits = runner_.step(tokens, first, pages_, wanted);
+  const std::span<const float> logits = runner_.step(tokens, first, pages_, wanted, phase);
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   return logits;
 }
@@ -74,7 +75,7 @@ std::span<const float> RunnerSession::prefill(const Request& request, Reply& rep
     }
     const bool is_last = rest.size() <= n_rows;
     const size_t n = std::min(rest.size(), n_rows);
-    logits = append(rest.first(n), is_last ? LogitRows::kLast : LogitRows::kNone);
+    logits = append(rest.first(n), is_last ? LogitRows::kLast : LogitRows::kNone, Phase::kPrefill);
     rest = rest.subspan(n);
   }
   reply.prefill_seconds = seconds_since(start);
@@ -124,7 +125,7 @@ void RunnerSession::decode(const Request& request, std::span<const float> logits
       break;
     }
     if (reply.n_decode == 0) start = Clock::now();
-    logits = append({&token, 1}, LogitRows::kLast);
+    logits = append({&token, 1}, LogitRows::kLast, Phase::kDecode);
     ++reply.n_decode;
     reply.decode_kv_bytes +=
         runner_.model().kv_step_bytes(runner_.placement().kv, static_cast<int64_t>(tokens_.size()));
@@ -141,7 +142,7 @@ void RunnerSession::score(std::span<const int32_t> tokens,
   int64_t position = 0;
   while (!tokens.empty()) {
     const size_t n = std::min(tokens.size(), static_cast<size_t>(runner_.placement().n_logit_rows));
-    const std::span<const float> logits = append(tokens.first(n), LogitRows::kAll);
+    const std::span<const float> logits = append(tokens.first(n), LogitRows::kAll, Phase::kDecode);
     for (size_t i = 0; i < n; ++i) on_logits(position++, logits.subspan(i * n_vocab, n_vocab));
     tokens = tokens.subspan(n);
   }

@@ -20,7 +20,7 @@ class RunnerSession : public Session {
   void reset() override;
 
  private:
-  std::span<const float> append(std::span<const int32_t> tokens, LogitRows wanted);
+  std::span<const float> append(std::span<const int32_t> tokens, LogitRows wanted, Phase phase);
   std::span<const float> prefill(const Request& request, Reply& reply);
   int64_t keep_common_prefix(std::span<const int32_t> tokens);
   void decode(const Request& request, std::span<const float> logits, Sampler& sampler, Reply& reply,

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device/arena.h"
+#include "kernels/crossovers.h"
 #include "tensor/weight.h"
 
 namespace ft {
@@ -15,6 +16,9 @@ struct Lane {
   const Ops* ops = nullptr;
   Team* team = nullptr;
   Arena* arena = nullptr;
+  Crossovers crossovers = {};
+  // Activations may be rounded to the type of the weights where that is faster (docs/FORMATS.md)
+  bool may_round = false;
 };
 
 /// Scratch rows from the lane's arena, not initialised. [rows, cols]

@@ -279,6 +279,7 @@ TEST(Run, BothArithmeticsAndSmallStepsGiveTheSameText) {
                                                {"--kv-dtype", "f32"},
                                                {"--kv-dtype", "fp8"},
                                                {"--prefill-rows", "3"},
+                                               {"--no-rounding"},
                                                {"--isa", "scalar"},
                                                {"--threads", "1"}}) {
     std::vector<std::string> arguments{"run", "--greedy", kQuestion};

@@ -1,4 +1,5 @@
 // The arena of a step is as large as the model says, for models of many shapes.
+#include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -64,13 +65,20 @@ TEST_P(Scratch, NoStepTakesMoreThanIsPlanned) {
     const Placement placement = plan_placement(
         *model, {.n_context = 0, .n_prefill_rows = n_rows, .n_threads = team.n_threads()});
     model->bank().fill(team, {});
-    for (const bool exact : {false, true}) {
-      Runner runner(*model, placement, team, cpu_ops("auto", exact));
+    // As little as a machine can be measured to want, so that all that can be decoded is.
+    Crossovers least;
+    std::fill(std::begin(least.of), std::end(least.of), Crossovers::Rows{.decoded = 2, .tiles = 2});
+    const Lane plain = {.ops = &cpu_ops("auto", false), .team = &team};
+    const Lane exact = {.ops = &cpu_ops("auto", true), .team = &team};
+    const Lane tiled = {.ops = plain.ops, .team = &team, .crossovers = least, .may_round = true};
+    for (const Lane& lane : {plain, exact, tiled}) {
+      Runner runner(*model, placement, lane);
       PageTable pages(runner.kv());
       ASSERT_TRUE(pages.grow(placement.n_context));
       const std::vector<int32_t> tokens(static_cast<size_t>(placement.n_prefill_rows), 1);
       const int64_t first = placement.n_context - placement.n_prefill_rows;
-      runner.step(tokens, first, pages, LogitRows::kAll);  // aborts if the arena is too small
+      // Aborts if the arena is too small.
+      runner.step(tokens, first, pages, LogitRows::kAll, Phase::kPrefill);
       EXPECT_LE(runner.arena().peak(), placement.scratch_bytes);
       // Rows are counted as padded to the longest segment of any format, which these models' are not.
       constexpr size_t kPadding = 128 << 10;

@@ -141,14 +141,15 @@ TEST_P(ReusedPages, GiveTheLogitsOfAFreshRun) {
   const Placement placement = plan_placement(
       *model, {.n_context = 400, .n_prefill_rows = 9, .n_threads = team.n_threads()});
   model->bank().fill(team, {});
-  Runner runner(*model, placement, team, cpu_ops("auto", false));
+  Runner runner(*model, placement,
+                {.ops = &cpu_ops("auto", false), .team = &team, .may_round = true});
   const auto run = [&](const std::vector<int32_t>& tokens, int64_t first, PageTable& pages) {
     std::vector<float> logits;
     for (auto at = static_cast<size_t>(first); at < tokens.size();) {
       const size_t n = std::min<size_t>(tokens.size() - at, 9);
       EXPECT_TRUE(pages.grow(static_cast<int64_t>(at + n)));
       const auto rows = runner.step(std::span(tokens).subspan(at, n), static_cast<int64_t>(at),
-                                    pages, LogitRows::kAll);
+                                    pages, LogitRows::kAll, Phase::kPrefill);
       logits.insert(logits.end(), rows.begin(), rows.end());
       at += n;
     }

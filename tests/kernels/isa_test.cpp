@@ -61,9 +61,15 @@ class IsaTest : public testing::TestWithParam<std::string> {
   /// An input of tests/cases, which knows how it is run.
   template <typename Input>
   void compare(Input& input) {
-    compare(input.test.n_outputs(), input.test.name(),
-            [&](CpuLane& c, std::vector<float>& y) { input.run(c.lane, y); });
+    for (const Crossovers::Rows& rows : {Crossovers::Rows(), kManyAlways}) {
+      compare(input.test.n_outputs(), input.test.name(), [&](CpuLane& c, std::vector<float>& y) {
+        std::fill(std::begin(c.lane.crossovers.of), std::end(c.lane.crossovers.of), rows);
+        input.run(c.lane, y);
+      });
+    }
   }
+
+  static constexpr Crossovers::Rows kManyAlways = {.decoded = 0, .tiles = 0};
 
   /// Numbers of rows that no tile divides, and any.
   std::vector<int64_t> odd_rows() { return {1, 3, 17, static_cast<int64_t>(1 + random_() % 40)}; }

@@ -1,6 +1,7 @@
 // The generic kernels in the order in which they need each other. Before them a unit has chosen its
 // Dot: for each format, how rows are packed and multiplied.
 // clang-format off
+#include "kernels/cpu/dot_choice.inl"
 #include "kernels/cpu/multiply.inl"
 #include "kernels/cpu/linear.inl"
 #include "kernels/cpu/experts.inl"

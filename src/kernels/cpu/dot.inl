@@ -49,6 +49,9 @@ FT_INLINE void decode_segment(const WeightView& w, int64_t n, int64_t segment, f
   }
 }
 
+/// When the driver calls decode(): where that pays, always, or never.
+enum class Decoding : uint8_t { kNever, kForMany, kAlways };
+
 constexpr int kPlainRows = 16;  // of activations that share a decoded segment
 
 /// The part that all plain dots share: partial sums over segments, folded at the end.
@@ -70,7 +73,7 @@ template <typename F, bool kExact>
 struct PlainFloatDot {
   static constexpr int kWeights = 1;
   static constexpr int kRows = kPlainRows;
-  static constexpr int kFewestDecoded = kRows + 1;  // never
+  static constexpr Decoding kDecoding = Decoding::kNever;
   static constexpr int kSegment = kSegmentOf<F>;
   static constexpr bool kScaled = F::kBlock != 0 && !kExact;
 
@@ -132,7 +135,7 @@ template <typename F>
 struct PlainInt8Dot {
   static constexpr int kWeights = 1;
   static constexpr int kRows = kPlainRows;
-  static constexpr int kFewestDecoded = kRows + 1;  // never
+  static constexpr Decoding kDecoding = Decoding::kNever;
   static constexpr int kSegment = kSegmentOf<F>;
   static constexpr int kBlocks = F::kChunkValues / F::kBlock;  // of a chunk
 

@@ -105,7 +105,7 @@ struct VectorFloatDot {
   static constexpr int kTile = 3;
   static constexpr int kWeights = kLanes == 16 ? 8 : 4;
   static constexpr int kRows = 64;
-  static constexpr int kFewestDecoded = 3;
+  static constexpr Decoding kDecoding = Decoding::kForMany;
   static constexpr int kChunk = F::kChunkValues;
   static constexpr int kSegment = kSegmentOf<F>;
   static constexpr bool kScaled = F::kBlock != 0;

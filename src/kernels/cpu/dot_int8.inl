@@ -10,7 +10,7 @@ struct VectorInt8Dot {
   static constexpr int kTile = 4;  // rows of activations that share a decoded group in registers
   static constexpr int kWeights = 16;
   static constexpr int kRows = 64;
-  static constexpr int kFewestDecoded = 3;
+  static constexpr Decoding kDecoding = Decoding::kForMany;
   static constexpr int kChunk = F::kChunkValues;
   static constexpr int kSegment = kSegmentOf<F>;
   static constexpr int kBlocks = kChunk / F::kBlock;  // of a chunk

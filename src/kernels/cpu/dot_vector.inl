@@ -3,6 +3,14 @@
 #include "kernels/cpu/unroll.inl"
 #include "kernels/cpu/dot_float.inl"
 #include "kernels/cpu/dot_int8.inl"
+#if defined(__AVX512BF16__)
+#include "kernels/cpu/dot_bf16.inl"
+#endif
+#if defined(__AMX_TILE__)
+#include "kernels/cpu/amx_tiles.inl"
+#include "kernels/cpu/amx_bf16.inl"
+#include "kernels/cpu/amx_int8.inl"
+#endif
 // clang-format on
 
 /// Formats whose codes the vector dots can decode. Another one is multiplied plainly until somebody

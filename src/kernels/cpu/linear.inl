@@ -1,17 +1,17 @@
 // Dense multiplications and the embedding.
 
-template <typename F, bool kExact>
+template <typename D>
 FT_INLINE void linear_parts(Lane& lane, const LinearArgs* parts, int n_parts) {
-  using D = Dot<F, kExact>;
   const Arena::Scope scope(*lane.arena);
   const TensorView& x = parts[0].x;
   const int64_t cols = parts[0].w.cols;
-  const Packed packed = pack_rows<D>(lane, x, cols, 1, 0);
-  const int64_t decoded_bytes = x.rows > 1 ? D::decoded_bytes(cols) : 0;
+  Packed packed = pack_rows<D>(lane, x, cols, 1, 0);
+  if constexpr (kGroupRows < D >> 1) packed = group_rows<D>(lane, packed, cols, x.rows);
+  const int64_t decoded_bytes = may_decode<D>(x.rows) ? D::decoded_bytes(cols) : 0;
   uint8_t* decoded = lane.arena->alloc<uint8_t>(decoded_bytes * lane.team->n_threads());
   int64_t n_rows = 0;
   for (int p = 0; p < n_parts; ++p) n_rows += parts[p].w.rows;
-  const int64_t grain = grain_of(*lane.team, n_rows, parts[0].w.row_bytes);
+  const int64_t grain = grain_of<D>(*lane.team, n_rows, parts[0].w.row_bytes);
   const auto pieces_of = [&](const LinearArgs& part) { return (part.w.rows + grain - 1) / grain; };
   int64_t n_pieces = 0;
   for (int p = 0; p < n_parts; ++p) n_pieces += pieces_of(parts[p]);
@@ -27,7 +27,8 @@ FT_INLINE void linear_parts(Lane& lane, const LinearArgs* parts, int n_parts) {
                                .n_rows = x.rows,
                                .y = part->y,
                                .bias = part->bias,
-                               .accumulate = part->accumulate};
+                               .accumulate = part->accumulate,
+                               .fewest_decoded = lane.crossovers.at(part->w.format).decoded};
       multiply_rows<D>(product, {first, left < grain ? part->w.rows : first + grain},
                        decoded + member * decoded_bytes);
     }
@@ -40,7 +41,9 @@ void linear_group(Lane& lane, const LinearGroupArgs& args) {
     const FormatId format = args.parts[first].w.format;
     while (end < args.n_parts && args.parts[end].w.format == format) ++end;
     visit_format(format, [&](auto f) {
-      linear_parts<decltype(f), kExact>(lane, args.parts + first, end - first);
+      visit_dot<decltype(f), kExact>(lane, args.parts[0].x.rows, [&](auto dot) {
+        linear_parts<decltype(dot)>(lane, args.parts + first, end - first);
+      });
     });
   }
 }

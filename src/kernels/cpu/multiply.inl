@@ -15,6 +15,7 @@ struct Product {
   const int32_t* y_rows = nullptr;  // [n_rows]; nullptr: row m itself
   const float* bias = nullptr;      // [w.rows]
   bool accumulate = false;
+  int fewest_decoded = 1;  // rows for which weights are decoded, where a dot may choose
 };
 
 /// sums[m * kWeights + i]: of row tile.n + i of weights and row first + m of activations.
@@ -38,7 +39,14 @@ FT_INLINE int64_t block_rows(const Packed& x) {
   constexpr int64_t kLeastRows = 12;
   const int64_t n = kBlockBytes / (x.stride + 1);
   const int64_t at_least = n > kLeastRows ? n : kLeastRows;
-  return at_least < D::kRows ? at_least : D::kRows;
+  const int64_t whole = (at_least + kGroupRows<D> - 1) / kGroupRows<D> * kGroupRows<D>;
+  return whole < D::kRows ? whole : D::kRows;
+}
+
+/// Whether weights may be decoded for steps of n_rows; one row never pays.
+template <typename D>
+FT_INLINE bool may_decode(int64_t n_rows) {
+  return D::kDecoding == Decoding::kAlways || (D::kDecoding == Decoding::kForMany && n_rows > 1);
 }
 
 /// Some rows of weights times all rows of activations. Weights are decoded once for a block of
@@ -59,7 +67,8 @@ __attribute__((noinline)) void multiply_rows(const Product& p, const WeightRows&
     for (tile.n = range.begin; tile.n < range.end; tile.n += D::kWeights) {
       const int64_t n_weights = range.end - tile.n;
       tile.n_weights = static_cast<int>(n_weights < D::kWeights ? n_weights : D::kWeights);
-      if (tile.n_rows >= D::kFewestDecoded) {
+      if (may_decode<D>(tile.n_rows) &&
+          (D::kDecoding == Decoding::kAlways || tile.n_rows >= p.fewest_decoded)) {
         D::decode(tile, scratch);
         tile.decoded = scratch;
       }
@@ -70,12 +79,13 @@ __attribute__((noinline)) void multiply_rows(const Product& p, const WeightRows&
 }
 
 /// Rows of weights in a piece of work: enough that handing them out costs nothing, few enough that
-/// all members are busy until the end.
+/// all members are busy until the end, and as many as a dot takes at once.
+template <typename D>
 FT_INLINE int64_t grain_of(const Team& team, int64_t n_rows, int64_t row_bytes) {
-  constexpr int64_t kLeastRows = 16;
+  constexpr int64_t kLeastRows = D::kWeights > 16 ? D::kWeights : 16;
   constexpr int64_t kMostBytes = 256 << 10;
   const int64_t fair = n_rows / (4 * team.n_threads());
   const int64_t most = kMostBytes / (row_bytes + 1);
   const int64_t grain = fair < most ? fair : most;
-  return grain > kLeastRows ? grain : kLeastRows;
+  return grain > kLeastRows ? grain / D::kWeights * D::kWeights : kLeastRows;
 }

@@ -9,6 +9,10 @@ struct Packed {
   FT_INLINE Packed from(int64_t r) const { return {row(r), stride}; }
 };
 
+/// Rows of activations that a dot wants as one group; 1: each by itself.
+template <typename D>
+constexpr int kGroupRows = 1;
+
 /// Largest magnitude to 127, round to nearest even by adding 1.5 * 2^23.
 template <int kBlock>
 FT_INLINE void quantise_block(const float* x, int8_t* quants, float* scale) {
@@ -47,4 +51,26 @@ FT_INLINE Packed pack_rows(Lane& lane, const TensorView& x, int64_t cols, int64_
     }
   });
   return {rows, stride};
+}
+
+/// Groups of packed rows, for a dot that takes them together: group g is of the rows index[g *
+/// kGroupRows<D> ...], or of these themselves, where the last of n_rows stands for missing ones.
+template <typename D>
+FT_INLINE Packed group_rows(Lane& lane, const Packed& rows, int64_t cols, int64_t n_rows,
+                            const int32_t* index = nullptr) {
+  constexpr int kCount = kGroupRows<D>;
+  const int64_t n_groups = (n_rows + kCount - 1) / kCount;
+  const int64_t n_bytes = D::group_bytes(cols);
+  uint8_t* groups = lane.arena->alloc<uint8_t>(n_groups * n_bytes);
+  lane.team->run(n_groups, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t g = begin; g < end; ++g) {
+      const uint8_t* from[kCount];
+      for (int i = 0; i < kCount; ++i) {
+        const int64_t r = g * kCount + i < n_rows ? g * kCount + i : n_rows - 1;
+        from[i] = rows.row(index == nullptr ? r : index[r]);
+      }
+      D::group(from, cols, groups + g * n_bytes);
+    }
+  });
+  return {groups, n_bytes / kCount};
 }

@@ -1,6 +1,8 @@
 #include "kernels/cpu/select.h"
 
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -24,6 +26,12 @@ namespace cpu_avx512 {
 const Ops& ops(bool exact);
 }
 namespace cpu_avx512_vnni {
+const Ops& ops(bool exact);
+}
+namespace cpu_avx512_bf16 {
+const Ops& ops(bool exact);
+}
+namespace cpu_amx {
 const Ops& ops(bool exact);
 }
 
@@ -61,8 +69,27 @@ bool has_avx512_vnni() {
   return has_avx512() && __builtin_cpu_supports("avx512vnni");
 }
 
+/// Not among the names of __builtin_cpu_supports in clang 14: leaf 7, second part, EAX bit 5.
+bool has_avx512_bf16() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return has_avx512_vnni() && __get_cpuid_count(7, 1, &a, &b, &c, &d) == 1 && (a & 1u << 5) != 0;
+}
+
+/// Tiles (leaf 7, EDX bits 24, 25, 22: tiles, int8, bf16), which Linux lends a process that asks: it has
+/// to keep 8 KB more for each thread. Asking again changes nothing.
+bool has_amx() {
+  constexpr unsigned kAll = 1u << 24 | 1u << 25 | 1u << 22;
+  constexpr int kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr int kTileData = 18;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return has_avx512_bf16() && __get_cpuid_count(7, 0, &a, &b, &c, &d) == 1 && (d & kAll) == kAll &&
+         syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+}
+
 // Best first. What is asked for is what cmake/isa.cmake compiles with.
-const std::array<Isa, 5> kIsas = {{
+const std::array<Isa, 7> kIsas = {{
+    {"amx", has_amx, cpu_amx::ops},
+    {"avx512_bf16", has_avx512_bf16, cpu_avx512_bf16::ops},
     {"avx512_vnni", has_avx512_vnni, cpu_avx512_vnni::ops},
     {"avx512", has_avx512, cpu_avx512::ops},
     {"avx_vnni", has_avx_vnni, cpu_avx_vnni::ops},
