@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ft/dense_dtype.h"
 #include "ft/error.h"
 #include "ft/kv_dtype.h"
 #include "ft/report.h"
@@ -36,6 +37,7 @@ struct EngineOptions {
   std::string isa = "auto";
   int n_threads = 0;  // 0: one for each allowed physical core
   KvDType kv_dtype = KvDType::kBF16;
+  DenseDType dense_dtype = DenseDType::kFile;
   // Dequantised weights times float32 activations, float32 KV: the specification
   bool exact = false;
   int64_t n_context = 0;         // longest sequence of a session; 0: the model's, at most 8192

@@ -55,6 +55,7 @@ class CpuEngine : public Engine {
     if (cuda_device() != nullptr)
       note("this version computes on the CPU: graphics cards are not used");
     note(describe(placement));
+    note(opened_.model->dense_bank().describe());
     const uint64_t available_bytes = available_memory_bytes();
     if (available_bytes == 0) {
       note("this system does not say how much memory is free: not checked");
@@ -62,18 +63,20 @@ class CpuEngine : public Engine {
       check_fits(placement, available_bytes);
     }
     const auto start = std::chrono::steady_clock::now();
+    const uint64_t total_bytes = placement.bank_bytes + placement.q8_bytes;
     const auto report = [&](uint64_t done_bytes) {
       if (!options.on_progress) return;
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      options.on_progress({.done_bytes = done_bytes,
-                           .total_bytes = placement.bank_bytes,
-                           .seconds = elapsed.count()});
+      options.on_progress(
+          {.done_bytes = done_bytes, .total_bytes = total_bytes, .seconds = elapsed.count()});
     };
     DummyTensors* const dummy = opened_.checkpoint->dummy();
     if (dummy != nullptr) dummy->fill(team_);
     opened_.model->bank().fill(team_, report);
     if (dummy != nullptr) dummy->drop_experts();
-    report(placement.bank_bytes);
+    opened_.model->dense_bank().fill(
+        team_, [&](uint64_t done_bytes) { report(placement.bank_bytes + done_bytes); });
+    report(total_bytes);
     runner_ = std::make_unique<Runner>(*opened_.model, placement, team_, ops_);
   }
 
