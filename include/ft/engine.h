@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ft/dense_dtype.h"
 #include "ft/error.h"
 #include "ft/kv_dtype.h"
 #include "ft/report.h"
@@ -36,6 +37,7 @@ struct EngineOptions {
   std::string isa = "auto";
   int n_threads = 0;  // 0: one for each allowed physical core
   KvDType kv_dtype = KvDType::kBF16;
+  DenseDType dense_dtype = DenseDType::kFile;
   // Dequantised weights times float32 activations, float32 KV: the specification
   bool exact = false;
   // generate() may round activations of the prompt to bf16 before they meet bf16 weights, where the

@@ -31,10 +31,10 @@ struct MachineReport {
 };
 
 /// One row for each weight format found in a checkpoint: dense weights as the file has them, experts
-/// as their records.
+/// as their records; and one for what a load makes of dense weights.
 struct FormatReport {
   std::string name;      // "bf16", "nvfp4", ...
-  std::string used_for;  // "experts", "dense"
+  std::string used_for;  // "experts", "dense", "dense, made at load"
   uint64_t n_bytes = 0;
 };
 
@@ -52,7 +52,7 @@ struct ModelReport {
   uint64_t file_bytes = 0;    // all tensors
   uint64_t expert_bytes = 0;  // one expert's record in the bank
   uint64_t bank_bytes = 0;    // all records
-  uint64_t dense_bytes = 0;   // all that is not a routed expert
+  uint64_t dense_bytes = 0;   // all that is not a routed expert, as the file has it
   uint64_t step_bytes = 0;    // weights that one decode step reads: dense part and active experts
   uint64_t kv_bytes_per_token = 0;  // with the kv dtype asked for
   // Needed in host memory at the context asked for: banks, dense, KV, scratch

@@ -21,6 +21,7 @@ struct ModelOptions {
   std::optional<uint64_t> dummy_seed;
   std::optional<std::string> isa;
   std::optional<std::string> kv_dtype;
+  std::optional<std::string> dense_dtype;
   std::optional<int64_t> n_threads;
   std::optional<int64_t> n_context;
   std::optional<int64_t> n_prefill_rows;

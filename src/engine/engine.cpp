@@ -19,6 +19,7 @@ std::vector<FormatId> formats_of(const Model& model) {
   std::vector<FormatId> formats;
   if (model.card().n_moe_layers > 0) formats.push_back(model.bank().layout().shape().format);
   for (const auto& [format, tally] : model.weights().dense_tally()) formats.push_back(format);
+  if (model.dense_bank().n_bytes() > 0) formats.push_back(kIdOf<Q8>);
   return formats;
 }
 
@@ -62,6 +63,7 @@ class CpuEngine : public Engine {
     if (cuda_device() != nullptr)
       note("this version computes on the CPU: graphics cards are not used");
     note(describe(placement));
+    note(opened_.model->dense_bank().describe());
     const uint64_t available_bytes = available_memory_bytes();
     if (available_bytes == 0) {
       note("this system does not say how much memory is free: not checked");
@@ -69,18 +71,20 @@ class CpuEngine : public Engine {
       check_fits(placement, available_bytes);
     }
     const auto start = std::chrono::steady_clock::now();
+    const uint64_t total_bytes = placement.bank_bytes + placement.q8_bytes;
     const auto report = [&](uint64_t done_bytes) {
       if (!options.on_progress) return;
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      options.on_progress({.done_bytes = done_bytes,
-                           .total_bytes = placement.bank_bytes,
-                           .seconds = elapsed.count()});
+      options.on_progress(
+          {.done_bytes = done_bytes, .total_bytes = total_bytes, .seconds = elapsed.count()});
     };
     DummyTensors* const dummy = opened_.checkpoint->dummy();
     if (dummy != nullptr) dummy->fill(team_);
     opened_.model->bank().fill(team_, report);
     if (dummy != nullptr) dummy->drop_experts();
-    report(placement.bank_bytes);
+    opened_.model->dense_bank().fill(
+        team_, [&](uint64_t done_bytes) { report(placement.bank_bytes + done_bytes); });
+    report(total_bytes);
     Lane lane = {.ops = &ops_, .team = &team_, .may_round = options.may_round};
     lane.crossovers = measure_crossovers(lane, formats_of(*opened_.model));
     runner_ = std::make_unique<Runner>(*opened_.model, placement, lane);

@@ -15,6 +15,7 @@ OpenedModel open_planned(const EngineOptions& options, int n_threads) {
       is_dummy ? Checkpoint::open_dummy(options.model_dir, options.dummy_seed)
                : Checkpoint::open(options.model_dir));
   opened.model = open_model(*opened.checkpoint);
+  if (options.dense_dtype == DenseDType::kQ8) opened.model->plan_q8();
   opened.placement =
       plan_placement(*opened.model, {.n_context = options.n_context,
                                      .n_prefill_rows = options.n_prefill_rows,
@@ -51,6 +52,11 @@ ModelReport report_of(const OpenedModel& opened) {
   for (const auto& [format, tally] : model.weights().dense_tally()) {
     r.formats.push_back(
         {.name = std::string(name_of(format)), .used_for = "dense", .n_bytes = tally.n_bytes});
+  }
+  if (placement.q8_bytes > 0) {
+    r.formats.push_back({.name = std::string(Q8::kName),
+                         .used_for = "dense, made at load",
+                         .n_bytes = placement.q8_bytes});
   }
   const uint64_t resident = placement.total_bytes() - placement.bank_bytes;
   r.device_min_bytes = resident;

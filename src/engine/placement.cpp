@@ -50,7 +50,8 @@ Placement plan_placement(const Model& model, const PlacementLimits& limits) {
   p.kv = card.kv;
   p.kv.dtype = limits.kv_dtype;
   p.bank_bytes = model.bank().n_bytes();
-  p.dense_bytes = card.dense_bytes;
+  p.dense_bytes = card.dense_bytes - (limits.is_dense_mapped ? card.idle_bytes : 0);
+  p.q8_bytes = model.dense_bank().n_bytes();
   p.is_dense_mapped = limits.is_dense_mapped;
   p.kv_bytes = product(static_cast<uint64_t>(p.n_pages * kPageTokens), kv_bytes_per_token(p.kv),
                        "the KV cache");
@@ -67,10 +68,12 @@ Placement plan_placement(const Model& model, const PlacementLimits& limits) {
 
 std::string describe(const Placement& p) {
   const uint64_t own_dense_bytes = p.is_dense_mapped ? 0 : p.dense_bytes;
-  const std::string parts =
-      fmt::format("{} for experts, {} for the KV cache of {} tokens, {} of scratch",
-                  format_bytes(p.bank_bytes), format_bytes(p.kv_bytes), format_count(p.n_context),
-                  format_bytes(p.allocated_bytes() - p.bank_bytes - p.kv_bytes - own_dense_bytes));
+  const std::string q8 =
+      p.q8_bytes > 0 ? format_bytes(p.q8_bytes) + " for dense weights in q8, " : "";
+  const std::string parts = fmt::format(
+      "{} for experts, {}{} for the KV cache of {} tokens, {} of scratch",
+      format_bytes(p.bank_bytes), q8, format_bytes(p.kv_bytes), format_count(p.n_context),
+      format_bytes(p.allocated_bytes() - p.bank_bytes - p.q8_bytes - p.kv_bytes - own_dense_bytes));
   const std::string sum = format_bytes(p.allocated_bytes());
   const std::string dense = format_bytes(p.dense_bytes);
   if (p.is_dense_mapped) {

@@ -27,8 +27,9 @@ struct Placement {
   int64_t n_logit_rows = 0;  // of one step, at most
   int64_t n_pages = 0;
   KvShape kv;
-  uint64_t bank_bytes = 0;  // expert records
-  uint64_t dense_bytes = 0;
+  uint64_t bank_bytes = 0;   // expert records
+  uint64_t dense_bytes = 0;  // in the file's formats: of mapped ones what steps read
+  uint64_t q8_bytes = 0;     // copies of dense matrices in q8
   bool is_dense_mapped = true;
   uint64_t kv_bytes = 0;       // pages
   uint64_t scratch_bytes = 0;  // the arena of a step
@@ -37,8 +38,8 @@ struct Placement {
   uint64_t copied_bytes = 0;  // of small dense weights, in the form that kernels read
 
   uint64_t allocated_bytes() const {
-    return bank_bytes + kv_bytes + scratch_bytes + table_bytes + logits_bytes + copied_bytes +
-           (is_dense_mapped ? 0 : dense_bytes);
+    return bank_bytes + q8_bytes + kv_bytes + scratch_bytes + table_bytes + logits_bytes +
+           copied_bytes + (is_dense_mapped ? 0 : dense_bytes);
   }
   uint64_t total_bytes() const { return allocated_bytes() + (is_dense_mapped ? dense_bytes : 0); }
 };

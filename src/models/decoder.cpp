@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace ft {
 namespace {
 
@@ -49,6 +51,42 @@ void complete_card(ModelCard& card, const DecoderParts& parts, const ExpertBank&
   card.kv.n_layers = card.n_layers;
 }
 
+/// fn(weight, name) for each dense matrix that a step multiplies with as a whole, except routers: their
+/// logits decide, and they are small.
+template <typename Fn>
+void for_each_linear(DecoderParts& parts, Fn fn) {
+  for (size_t i = 0; i < parts.layers.size(); ++i) {
+    DecoderLayer& layer = parts.layers[i];
+    const auto visit = [&](const char* name, WeightView& weight) {
+      fn(weight, fmt::format("layer {}, {}", i, name));
+    };
+    const auto visit_feed_forward = [&](FeedForward& block) {
+      visit("feed-forward gate", block.gate);
+      visit("feed-forward up", block.up);
+      visit("feed-forward down", block.down);
+    };
+    std::visit(Match{[&](GqaLayer& a) {
+                       visit("attention q", a.q);
+                       visit("attention k", a.k);
+                       visit("attention v", a.v);
+                       visit("attention o", a.o);
+                     },
+                     [&](MlaLayer& a) {
+                       if (a.spec.d_q_latent > 0) visit("attention q_a", a.q_down);
+                       visit("attention q", a.q);
+                       visit("attention kv_a", a.kv_down);
+                       visit("attention o", a.o);
+                     }},
+               layer.attention);
+    std::visit(Match{visit_feed_forward,
+                     [&](MoeBlock& block) {
+                       if (block.shared) visit_feed_forward(*block.shared);
+                     }},
+               layer.feed_forward);
+  }
+  fn(parts.head, "the head");
+}
+
 class Decoder : public Model {
  public:
   explicit Decoder(DecoderParts parts) {
@@ -59,6 +97,7 @@ class Decoder : public Model {
     parts_ = std::move(parts);
   }
 
+  void plan_q8() override;
   void prepare(int64_t n_context) override { rope_ = RopeTable(parts_.rope, n_context); }
   uint64_t table_bytes(int64_t n_context) const override {
     return RopeTable::n_bytes(parts_.rope, n_context);
@@ -76,6 +115,17 @@ class Decoder : public Model {
   DecoderParts parts_;  // less what Model holds: card, experts, weights
   RopeTable rope_;
 };
+
+void Decoder::plan_q8() {
+  const uint8_t* const embedding = parts_.embedding.codes;
+  for_each_linear(parts_, [&](WeightView& weight, std::string name) {
+    const WeightView before = weight;
+    dense_bank_.add(weight, std::move(name));
+    card_.step_bytes = card_.step_bytes - bytes_of(before) + bytes_of(weight);
+    const bool is_idle = weight.format != before.format && before.codes != embedding;
+    if (is_idle) card_.idle_bytes += bytes_of(before);
+  });
+}
 
 void Decoder::forward(const Step& step, const TensorView& logits) {
   Lane& lane = step.lane;

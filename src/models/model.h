@@ -8,6 +8,7 @@
 
 #include "experts/expert_bank.h"
 #include "files/weights.h"
+#include "models/dense_bank.h"
 #include "nn/step.h"
 
 namespace ft {
@@ -25,7 +26,8 @@ struct ModelCard {
   KvShape kv;             // its type is the caller's choice
   uint64_t n_params = 0;
   uint64_t n_active_params = 0;  // that one token uses
-  uint64_t dense_bytes = 0;      // all but routed experts
+  uint64_t dense_bytes = 0;      // all but routed experts, as the file has them
+  uint64_t idle_bytes = 0;       // of these, what no step reads: copies in q8 stand for it
   // That one decode step reads: dense weights without the embedding, active experts
   uint64_t step_bytes = 0;
 };
@@ -38,6 +40,13 @@ class Model {
   const Weights& weights() const { return *weights_; }
   ExpertBank& bank() { return *bank_; }
   const ExpertBank& bank() const { return *bank_; }
+  DenseBank& dense_bank() { return dense_bank_; }
+  const DenseBank& dense_bank() const { return dense_bank_; }
+
+  /// Has all dense matrices of plain numbers that steps multiply with turned into q8, except routers
+  /// and what latent attention applies transposed. The card counts the copies; dense_bank().fill()
+  /// must write them before the first step.
+  virtual void plan_q8() = 0;
 
   /// Sizes what depends on the longest sequence that will be run.
   virtual void prepare(int64_t n_context) = 0;
@@ -59,6 +68,7 @@ class Model {
   ModelCard card_;
   std::unique_ptr<Weights> weights_;
   std::unique_ptr<ExpertBank> bank_;
+  DenseBank dense_bank_;
 };
 
 }  // namespace ft

@@ -12,10 +12,11 @@
 #include "tensor/formats/mxfp4.h"
 #include "tensor/formats/nvfp4.h"
 #include "tensor/formats/plain.h"
+#include "tensor/formats/q8.h"
 
 namespace ft {
 
-using Formats = std::tuple<F32, F16, Bf16, Fp8Block, Mxfp4, Nvfp4>;
+using Formats = std::tuple<F32, F16, Bf16, Fp8Block, Mxfp4, Nvfp4, Q8>;
 constexpr size_t kFormats = std::tuple_size_v<Formats>;
 
 /// A format as a value: its position in the list.

@@ -39,6 +39,21 @@ FT_INLINE float f16_to_f32(uint16_t bits) {
   return std::bit_cast<float>(special | (static_cast<uint32_t>(bits & 0x8000) << 16));
 }
 
+/// Round to nearest, ties to even; 65520 and more become infinite. NaN stays NaN.
+FT_INLINE uint16_t f32_to_f16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t magnitude = bits & 0x7FFFFFFF;
+  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  if (magnitude > 0x7F800000) return static_cast<uint16_t>(sign | 0x7E00);
+  if (magnitude >= 0x477FF000) return static_cast<uint16_t>(sign | 0x7C00);
+  if (magnitude < 0x38800000) {  // a subnormal half: 0.5f has its last bit where these have theirs
+    const uint32_t rounded = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f);
+    return static_cast<uint16_t>(sign | (rounded - 0x3F000000));
+  }
+  const uint32_t rounded = magnitude + 0xFFF + (magnitude >> 13 & 1);
+  return static_cast<uint16_t>(sign | (rounded - 0x38000000) >> 13);
+}
+
 /// e4m3fn: no infinities, 0x7F and 0xFF are NaN, largest 448.
 FT_INLINE float e4m3_to_f32(uint8_t code) {
   const uint32_t magnitude = static_cast<uint32_t>(code & 0x7F);

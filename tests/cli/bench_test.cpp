@@ -67,6 +67,18 @@ TEST(Bench, FiguresOfARunAgreeWithEachOther) {
   }
 }
 
+TEST(Bench, DenseWeightsInQ8CountAsWhatAStepReads) {
+  const std::vector<std::string> sizes{"--prompt", "4", "--tokens", "2", "--repeat", "1"};
+  std::vector<std::string> in_q8 = sizes;
+  in_q8.insert(in_q8.end(), {"--dense-dtype", "q8"});
+  const json file = bench(fixture("qwen3_moe"), sizes);
+  const json q8 = bench(fixture("qwen3_moe"), in_q8);
+  const auto of_q8 = q8["runs"][0]["step_weight_bytes"].get<uint64_t>();
+  EXPECT_LT(of_q8, file["runs"][0]["step_weight_bytes"].get<uint64_t>());
+  EXPECT_EQ(of_q8, q8["model"]["step_bytes"].get<uint64_t>());
+  EXPECT_EQ(q8["model"]["formats"][1]["name"], "q8");
+}
+
 /// Bytes of keys and values that a layer reads in the mean step behind a prompt.
 double mean_kv_bytes(int64_t n_prompt, int64_t n_tokens, int64_t window, double position_bytes) {
   double sum = 0;

@@ -278,6 +278,8 @@ TEST(Run, BothArithmeticsAndSmallStepsGiveTheSameText) {
   for (const std::vector<std::string>& more : {std::vector<std::string>{"--exact"},
                                                {"--kv-dtype", "f32"},
                                                {"--kv-dtype", "fp8"},
+                                               {"--dense-dtype", "q8"},
+                                               {"--dense-dtype", "file"},
                                                {"--prefill-rows", "3"},
                                                {"--no-rounding"},
                                                {"--isa", "scalar"},
@@ -286,6 +288,18 @@ TEST(Run, BothArithmeticsAndSmallStepsGiveTheSameText) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     EXPECT_EQ(run(arguments).out, std::string(kAnswer) + "\n") << more[0];
   }
+}
+
+TEST(Run, DenseWeightsInQ8AreAnnounced) {
+  const std::vector<std::string> call{"run", "--greedy", "--max-tokens", "2", kQuestion};
+  std::vector<std::string> q8 = call;
+  q8.insert(q8.begin() + 1, {"--dense-dtype", "q8"});
+  EXPECT_THAT(run(q8).err,
+              AllOf(HasSubstr("for dense weights in q8"),
+                    HasSubstr("ft: q8: 25 dense matrices of 4.06 MB become 2.16 MB\n")));
+  EXPECT_THAT(run(call).err, Not(HasSubstr("q8")));
+  q8[2] = "q4";
+  EXPECT_THAT(run(q8).err, HasSubstr("--dense-dtype is file or q8, not 'q4'"));
 }
 
 TEST(Run, SystemMessageComesFirst) {

@@ -68,6 +68,10 @@ void random_row(Random& random, uint8_t* row, int64_t cols) {
     for (int64_t k = 0; k < cols; ++k) {
       if ((row[k] & 0x7F) == 0x7F) row[k] = 0x38;  // no NaN
     }
+  } else if constexpr (std::is_same_v<F, Q8>) {
+    for (int64_t k = 0; k < cols; ++k) {
+      if (row[k] == 0x80 || random() % 8 == 0) row[k] = random() % 2 == 0 ? 0x81 : 0x7F;
+    }
   }
 }
 
@@ -81,6 +85,11 @@ void random_scales(Random& random, uint8_t* scales, int64_t n_blocks) {
       scales[b] = static_cast<uint8_t>(random() % 16 == 0 ? 0 : 120 + random() % 12);
     } else if constexpr (std::is_same_v<F, Nvfp4>) {
       scales[b] = static_cast<uint8_t>(random() % 0x7F);
+    } else if constexpr (std::is_same_v<F, Q8>) {
+      // Some zero or subnormal, the others from 2^-10 to 2^-6.
+      const auto bits =
+          static_cast<uint16_t>(random() % 16 == 0 ? random() % 0x400 : 0x1400 + random() % 0x1000);
+      __builtin_memcpy(scales + 2 * b, &bits, 2);
     }
   }
 }
@@ -159,6 +168,8 @@ inline double meant(const WeightView& w, int64_t n, int64_t k) {
     return e4m3(row[k]) * load<float>(w.scales + tile_row * w.scale_row_bytes + k / 128 * 4);
   if (w.format == kIdOf<Mxfp4>) return e2m1(row, k) * e8m0(scales[k / 32]);
   if (w.format == kIdOf<Nvfp4>) return e2m1(row, k) * e4m3(scales[k / 16]) * w.factor;
+  if (w.format == kIdOf<Q8>)
+    return static_cast<int8_t>(row[k]) * f16(load<uint16_t>(scales + k / 32 * 2));
   std::abort();  // a format that is missing here
 }
 

@@ -26,6 +26,25 @@ TEST(Numeric, HalfFollowsItsDefinition) {
   }
 }
 
+TEST(Numeric, HalfIsTheNearestEvenWhereTwoAre) {
+  for (uint32_t code = 0; code < 0x7C00; ++code) {
+    const auto half = static_cast<uint16_t>(code);
+    const float value = f16_to_f32(half);
+    // Behind the largest comes infinity, as if it were the next number.
+    const float next = code == 0x7BFF ? 65536.0f : f16_to_f32(static_cast<uint16_t>(code + 1));
+    const float middle = (value + next) / 2;
+    const auto even = static_cast<uint16_t>(code + code % 2);
+    EXPECT_EQ(f32_to_f16(value), half);
+    EXPECT_EQ(f32_to_f16(-value), half | 0x8000);
+    EXPECT_EQ(f32_to_f16(middle), even);
+    EXPECT_EQ(f32_to_f16(std::nextafter(middle, 0.0f)), half);
+    EXPECT_EQ(f32_to_f16(std::nextafter(middle, next)), half + 1);
+  }
+  EXPECT_EQ(f32_to_f16(std::numeric_limits<float>::max()), 0x7C00);
+  EXPECT_EQ(f32_to_f16(-std::numeric_limits<float>::infinity()), 0xFC00);
+  EXPECT_TRUE(std::isnan(f16_to_f32(f32_to_f16(std::numeric_limits<float>::quiet_NaN()))));
+}
+
 TEST(Numeric, Bf16RoundTripsAndRoundsToNearestEven) {
   for (uint32_t code = 0; code < 0x10000; ++code) {
     const float value = bf16_to_f32(static_cast<uint16_t>(code));

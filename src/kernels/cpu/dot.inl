@@ -28,6 +28,10 @@ FT_INLINE const uint8_t* scale_row(const WeightView& w, int64_t n) {
 template <typename F>
 constexpr int kSegmentOf = F::kChunkValues* kPartials;
 
+/// Values whose products are summed in whole numbers: a block, or the part of it that a chunk holds.
+template <typename F>
+constexpr int kPieceOf = F::kBlock < F::kChunkValues ? F::kBlock : F::kChunkValues;
+
 /// Decodes a segment to [j][32], dequantised where kExact.
 template <typename F, bool kExact>
 FT_INLINE void decode_segment(const WeightView& w, int64_t n, int64_t segment, float* values) {
@@ -128,16 +132,17 @@ struct PlainFloatDot {
   }
 };
 
-/// int8 partner: each block's products are summed exactly, then one fused multiply-add with both
-/// scales. A packed row holds the quants of all blocks, even positions of a block before odd ones as
-/// the format unpacks its codes, then a float32 scale for each block.
+/// int8 partner: each piece's products are summed exactly, then one fused multiply-add with both
+/// scales of its block. A packed row holds the quants of all pieces, even positions of a piece before
+/// odd ones as the format unpacks its codes, then a float32 scale for each block.
 template <typename F>
 struct PlainInt8Dot {
   static constexpr int kWeights = 1;
   static constexpr int kRows = kPlainRows;
   static constexpr Decoding kDecoding = Decoding::kNever;
   static constexpr int kSegment = kSegmentOf<F>;
-  static constexpr int kBlocks = F::kChunkValues / F::kBlock;  // of a chunk
+  static constexpr int kPiece = kPieceOf<F>;
+  static constexpr int kPieces = F::kChunkValues / kPiece;  // of a chunk
 
   /// Formats with this partner have whole blocks only: cols is a multiple of kBlock.
   static FT_INLINE int64_t packed_bytes(int64_t cols) {
@@ -152,8 +157,10 @@ struct PlainInt8Dot {
     for (int64_t b = 0; b < cols / F::kBlock; ++b) {
       int8_t block[F::kBlock];
       quantise_block<F::kBlock>(x + b * F::kBlock, block, scales + b);
-      for (int i = 0; i < F::kBlock; ++i)
-        quants[b * F::kBlock + i % 2 * (F::kBlock / 2) + i / 2] = block[i];
+      for (int i = 0; i < F::kBlock; ++i) {
+        const int j = i % kPiece;
+        quants[b * F::kBlock + i - j + j % 2 * (kPiece / 2) + j / 2] = block[i];
+      }
     }
   }
 
@@ -168,23 +175,21 @@ struct PlainInt8Dot {
     const int64_t left = w.cols - segment * kSegment;
     const uint8_t* codes = w.codes + tile.n * w.row_bytes + segment * kPartials * kChunkBytes;
     const uint8_t* scales = scale_row<F>(w, tile.n);
-    const int64_t first_block = segment * kPartials * kBlocks;
-    const int n_blocks = static_cast<int>((left < kSegment ? left : kSegment) / F::kBlock);
+    const int n_pieces = static_cast<int>((left < kSegment ? left : kSegment) / kPiece);
     alignas(64) int8_t values[kSegment];
-    for (int b = 0; b < n_blocks; ++b)
-      F::unpack(codes + b * F::kBlock * F::kBits / 8, values + b * F::kBlock);
-    for (int b = 0; b < kBlocks; ++b) {
-      const int n_lanes = lanes_with(left, b * F::kBlock, F::kChunkValues);
+    for (int i = 0; i < n_pieces; ++i)
+      F::unpack(codes + i * kPiece * F::kBits / 8, values + i * kPiece);
+    for (int b = 0; b < kPieces; ++b) {
+      const int n_lanes = lanes_with(left, b * kPiece, F::kChunkValues);
       for (int m = 0; m < tile.n_rows; ++m) {
         const auto* quants = reinterpret_cast<const int8_t*>(tile.rows[m]) + segment * kSegment;
         const uint8_t* x_scales = tile.rows[m] + w.cols;
         for (int l = 0; l < n_lanes; ++l) {
-          const int64_t block = l * kBlocks + b;
+          const int64_t first = (l * kPieces + b) * kPiece;
           int32_t sum = 0;
-          for (int i = 0; i < F::kBlock; ++i)
-            sum += values[block * F::kBlock + i] * quants[block * F::kBlock + i];
-          const float scale = F::scale(scales, first_block + block) *
-                              load<float>(x_scales + 4 * (first_block + block));
+          for (int i = 0; i < kPiece; ++i) sum += values[first + i] * quants[first + i];
+          const int64_t block = (segment * kSegment + first) / F::kBlock;
+          const float scale = F::scale(scales, block) * load<float>(x_scales + 4 * block);
           partial[m][l] = fma32(scale, static_cast<float>(sum), partial[m][l]);
         }
       }

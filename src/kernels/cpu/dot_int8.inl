@@ -1,30 +1,27 @@
-// dot.inl's int8 partner in vectors: codes become unsigned bytes by a table look-up and are
+// dot.inl's int8 partner in vectors. Four-bit codes become unsigned bytes by a table look-up and are
 // multiplied with signed ones; what the bias of the codes adds is taken off again by a correction
-// that belongs to the activations.
+// that belongs to the activations. dot_q8.inl has the codes of eight bits.
 
 /// Twice an e2m1 number plus this is an unsigned byte.
 constexpr int32_t kCodeBias = 12;
 
+/// What VectorInt8Dot asks of a format's codes, here two e2m1 numbers a byte. A *piece* is what is
+/// summed in whole numbers (kPieceOf).
 template <typename F>
-struct VectorInt8Dot {
-  static constexpr int kTile = 4;  // rows of activations that share a decoded group in registers
-  static constexpr int kWeights = 16;
-  static constexpr int kRows = 64;
-  static constexpr Decoding kDecoding = Decoding::kForMany;
-  static constexpr int kChunk = F::kChunkValues;
-  static constexpr int kSegment = kSegmentOf<F>;
-  static constexpr int kBlocks = kChunk / F::kBlock;  // of a chunk
+struct E2m1Codes {
+  static constexpr int kPieces = F::kChunkValues / kPieceOf<F>;  // of a chunk
+  static constexpr int kCodeVectors = 8;
   static constexpr int kVectorBytes = 4 * kLanes;
   // A packed row, for each group of kLanes chunks: its quants as low and high half bytes of word 0
-  // meet them, then of word 1, ...; then the corrections and the scales of each block.
-  static constexpr int kCorrections = 8 * kVectorBytes;
-  static constexpr int kScales = kCorrections + kBlocks * kVectorBytes;
-  static constexpr int kGroupBytes = kScales + kBlocks * kVectorBytes;
+  // meet them, then of word 1, ...; then the corrections and the scales of each piece.
+  static constexpr int kCorrections = kCodeVectors * kVectorBytes;
+  static constexpr int kScales = kCorrections + kPieces * kVectorBytes;
+  static constexpr int kGroupBytes = kScales + kPieces * kVectorBytes;
 
   /// A group of kLanes chunks of one row of weights, decoded.
   struct Group {
-    Ints codes[8];
-    Floats scales[kBlocks];
+    Ints codes[kCodeVectors];
+    Floats scales[kPieces];
   };
   static FT_INLINE Group load_group(const uint8_t* codes, const uint8_t* scales) {
     Group g;
@@ -43,22 +40,21 @@ struct VectorInt8Dot {
     return g;
   }
 
-  static FT_INLINE int64_t n_chunks(int64_t cols) { return (cols + kChunk - 1) / kChunk; }
-  static FT_INLINE int64_t packed_bytes(int64_t cols) { return n_groups(cols) * kGroupBytes; }
-  static FT_INLINE int64_t n_groups(int64_t cols) { return (n_chunks(cols) + kLanes - 1) / kLanes; }
-  static FT_INLINE int64_t decoded_bytes(int64_t cols) {
-    return kWeights * n_groups(cols) * static_cast<int64_t>(sizeof(Group));
+  /// What the sums of a piece begin with; `packed`: the group's part of a packed row.
+  static FT_INLINE Ints first_sums(const uint8_t* packed, int piece) {
+    return load_ints(packed + kCorrections + piece * kVectorBytes);
+  }
+  /// Adds the products of four vectors of codes.
+  static FT_INLINE Ints add(Ints sums, const Ints* codes, const uint8_t* quants) {
+    return add_products(sums, codes, quants);
   }
 
-  static FT_INLINE void pack(const float* x, int64_t cols, uint8_t* to) {
-    for (int64_t g = 0; g < n_groups(cols); ++g, to += kGroupBytes) {
-      for (int c = 0; c < kLanes; ++c) {
-        const int lane = word_place(c);
-        for (int b = 0; b < kBlocks; ++b) {
-          const int64_t first = ((g * kLanes + c) * kBlocks + b) * F::kBlock;
-          const bool is_there = first < cols;
-          pack_block(is_there ? x + first : nullptr, b, to + 4 * lane);
-        }
+  /// A group of activations, of which `left` values are there.
+  static FT_INLINE void pack_group(const float* x, int64_t left, uint8_t* to) {
+    for (int c = 0; c < kLanes; ++c) {
+      for (int b = 0; b < kPieces; ++b) {
+        const int first = (c * kPieces + b) * F::kBlock;
+        pack_block(first < left ? x + first : nullptr, b, to + 4 * word_place(c));
       }
     }
   }
@@ -82,6 +78,35 @@ struct VectorInt8Dot {
     __builtin_memcpy(to + kCorrections + b * kVectorBytes, &correction, 4);
     __builtin_memcpy(to + kScales + b * kVectorBytes, &scale, 4);
   }
+};
+
+template <typename F, typename Codes>
+struct VectorInt8Dot {
+  static constexpr int kTile = 4;  // rows of activations that share a decoded group in registers
+  static constexpr int kWeights = 16;
+  static constexpr int kRows = 64;
+  static constexpr Decoding kDecoding = Decoding::kForMany;
+  static constexpr int kChunk = F::kChunkValues;
+  static constexpr int kSegment = kSegmentOf<F>;
+  static constexpr int kPieces = Codes::kPieces;  // of a chunk
+  static constexpr int kVectorBytes = Codes::kVectorBytes;
+  static constexpr int kGroupBytes = Codes::kGroupBytes;  // of a packed row
+  static constexpr int kGroupScaleBytes = kLanes * kChunk / F::kBlock * F::kScaleBytes;
+  using Group = typename Codes::Group;
+
+  static FT_INLINE int64_t n_chunks(int64_t cols) { return (cols + kChunk - 1) / kChunk; }
+  static FT_INLINE int64_t packed_bytes(int64_t cols) { return n_groups(cols) * kGroupBytes; }
+  static FT_INLINE int64_t n_groups(int64_t cols) { return (n_chunks(cols) + kLanes - 1) / kLanes; }
+  static FT_INLINE int64_t decoded_bytes(int64_t cols) {
+    return kWeights * n_groups(cols) * static_cast<int64_t>(sizeof(Group));
+  }
+
+  static FT_INLINE void pack(const float* x, int64_t cols, uint8_t* to) {
+    for (int64_t g = 0; g < n_groups(cols); ++g) {
+      const int64_t first = g * kLanes * kChunk;
+      Codes::pack_group(x + first, cols - first, to + g * kGroupBytes);
+    }
+  }
 
   static FT_INLINE void decode(const Tile& tile, uint8_t* to) {
     const WeightView& w = tile.w;
@@ -90,7 +115,8 @@ struct VectorInt8Dot {
       const uint8_t* codes = w.codes + (tile.n + i) * w.row_bytes;
       const uint8_t* scales = scale_row<F>(w, tile.n + i);
       for (int64_t g = 0; g < n_groups(w.cols); ++g) {
-        *groups++ = load_group(codes + g * kLanes * kChunkBytes, scales + g * kLanes * kBlocks);
+        *groups++ =
+            Codes::load_group(codes + g * kLanes * kChunkBytes, scales + g * kGroupScaleBytes);
       }
     }
   }
@@ -100,27 +126,25 @@ struct VectorInt8Dot {
   template <int kRowCount, bool kWhole>
   static FT_INLINE void add_group(const Group& g, const uint8_t* const* rows, int64_t offset,
                                   int64_t left, Floats* partial) {
-    constexpr int kOfBlock = 8 / kBlocks;  // vectors of codes
-    unroll<kBlocks>([&](auto b) FT_INLINE_LAMBDA {
+    constexpr int kOfPiece = Codes::kCodeVectors / kPieces;  // vectors of codes
+    unroll<kPieces>([&](auto b) FT_INLINE_LAMBDA {
       Ints sums[kRowCount];
-      unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA {
-        sums[m] = load_ints(rows[m] + offset + kCorrections + b * kVectorBytes);
-      });
-      unroll<kOfBlock / 4>([&](auto i) FT_INLINE_LAMBDA {
-        constexpr int kFirst = b * kOfBlock + i * 4;
+      unroll<kRowCount>([&](auto m)
+                            FT_INLINE_LAMBDA { sums[m] = Codes::first_sums(rows[m] + offset, b); });
+      unroll<kOfPiece / 4>([&](auto i) FT_INLINE_LAMBDA {
+        constexpr int kFirst = b * kOfPiece + i * 4;
         unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA {
-          sums[m] =
-              add_products(sums[m], g.codes + kFirst, rows[m] + offset + kFirst * kVectorBytes);
+          sums[m] = Codes::add(sums[m], g.codes + kFirst, rows[m] + offset + kFirst * kVectorBytes);
         });
       });
       unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA {
         const auto* x_scales =
-            reinterpret_cast<const float*>(rows[m] + offset + kScales + b * kVectorBytes);
+            reinterpret_cast<const float*>(rows[m] + offset + Codes::kScales + b * kVectorBytes);
         const Floats scale = g.scales[b] * load_floats(x_scales);
         if constexpr (kWhole) {
           partial[m] = fma32(scale, to_floats(sums[m]), partial[m]);
         } else {
-          const Mask mask = word_mask(lanes_with(left, b * F::kBlock, kChunk));
+          const Mask mask = word_mask(lanes_with(left, b * kPieceOf<F>, kChunk));
           partial[m] = fma_where(mask, scale, to_floats(sums[m]), partial[m]);
         }
       });
@@ -173,7 +197,7 @@ struct VectorInt8Dot {
         [&](int64_t g) FT_INLINE_LAMBDA {
           const uint8_t* group = codes + g * kLanes * kChunkBytes;
           prefetch(group, kLanes * kChunkBytes);
-          return load_group(group, scales + g * kLanes * kBlocks);
+          return Codes::load_group(group, scales + g * kGroupScaleBytes);
         },
         &sum);
     return sum;

@@ -190,6 +190,22 @@ FT_INLINE Ints add_products(Ints sum, const Ints* codes, const uint8_t* x) {
   }
 }
 
+/// Signed bytes as unsigned ones that are 128 larger.
+FT_INLINE Ints add_byte_bias(Ints codes) {
+  return _mm256_xor_si256(codes, _mm256_set1_epi8(-128));
+}
+
+/// add_products() of signed codes from -127 to 127, in the form that needs no VNNI.
+FT_INLINE Ints add_signed_products(Ints sum, const Ints* codes, const uint8_t* x) {
+  constexpr int kBytes = 4 * kLanes;
+  for (int i = 0; i < 4; ++i) {
+    const Ints quants = _mm256_sign_epi8(load_ints(x + kBytes * i), codes[i]);
+    const Ints pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(codes[i]), quants);
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+  return sum;
+}
+
 /// e8m0 scales of kLanes chunks, one each.
 FT_INLINE Floats e8m0_scales(const uint8_t* scales) {
   const __m128i order = _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, -1, -1, -1, -1, -1, -1, -1, -1);
@@ -209,4 +225,9 @@ FT_INLINE ScalePair e4m3_scales(const uint8_t* scales) {
   const __m128i first = _mm_slli_epi16(_mm_and_si128(pairs, _mm_set1_epi16(0xFF)), 7);
   const __m128i second = _mm_slli_epi16(_mm_srli_epi16(pairs, 8), 7);
   return {_mm256_cvtph_ps(first), _mm256_cvtph_ps(second)};
+}
+
+/// float16 scales of kLanes chunks, one for each two.
+FT_INLINE Floats shared_f16_scales(const uint8_t* scales) {
+  return _mm256_cvtph_ps(_mm_set1_epi64x(load<int64_t>(scales)));
 }

@@ -175,6 +175,22 @@ FT_INLINE Ints add_products(Ints sum, const Ints* codes, const uint8_t* x) {
   }
 }
 
+FT_INLINE Ints add_byte_bias(Ints codes) {
+  return _mm512_xor_si512(codes, _mm512_set1_epi8(-128));
+}
+
+FT_INLINE Ints add_signed_products(Ints sum, const Ints* codes, const uint8_t* x) {
+  constexpr int kBytes = 4 * kLanes;
+  for (int i = 0; i < 4; ++i) {
+    const Ints plain = load_ints(x + kBytes * i);
+    const Ints quants =
+        _mm512_mask_sub_epi8(plain, _mm512_movepi8_mask(codes[i]), _mm512_setzero_si512(), plain);
+    const Ints pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(codes[i]), quants);
+    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+  }
+  return sum;
+}
+
 FT_INLINE Floats e8m0_scales(const uint8_t* scales) {
   const __m128i order = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const __m128i bytes =
@@ -192,4 +208,10 @@ FT_INLINE ScalePair e4m3_scales(const uint8_t* scales) {
   const __m256i first = _mm256_slli_epi16(_mm256_and_si256(pairs, _mm256_set1_epi16(0xFF)), 7);
   const __m256i second = _mm256_slli_epi16(_mm256_srli_epi16(pairs, 8), 7);
   return {_mm512_cvtph_ps(first), _mm512_cvtph_ps(second)};
+}
+
+FT_INLINE Floats shared_f16_scales(const uint8_t* scales) {
+  const __m256i order = _mm256_setr_epi16(0, 2, 4, 6, 0, 2, 4, 6, 1, 3, 5, 7, 1, 3, 5, 7);
+  const __m128i eight = _mm_loadu_si128(reinterpret_cast<const __m128i*>(scales));
+  return _mm512_cvtph_ps(_mm256_permutexvar_epi16(order, _mm256_castsi128_si256(eight)));
 }

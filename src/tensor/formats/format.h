@@ -12,7 +12,8 @@
 //   kRowFactor     what the sum of a row is multiplied with, times the weight's own factor, at the end
 //   scale(scales, b)       the scale of block b of a row, as the arithmetic uses it
 //   value(chunk, j)        value j of a chunk without its scale (float partner)
-//   unpack(block, codes)   the values of a block as small integers, even positions first (int8)
+//   unpack(piece, codes)   the values of a block, or of a chunk where this is less, as small integers,
+//                          even positions first (int8)
 //   dequantise(...)        the number that the file means, in float32: what `--exact` multiplies with
 #pragma once
 
