@@ -101,11 +101,11 @@ void run(const std::vector<Case>& cases, const Options& o, RunInfo info) {
       if (!o.is_json) print_row(results.back(), baseline.ratio(results.back()));
     }
   }
-  info.huge_page_share = huge_page_share();
+  info.huge_page_share = pool.huge_page_share();
   if (o.is_json) {
     fmt::print("{}\n", to_json(info, results, baseline));
-  } else if (info.huge_page_share >= 0) {
-    fmt::print("{:.0f}% of the memory was in huge pages\n", 100 * info.huge_page_share);
+  } else if (info.huge_page_share) {
+    fmt::print("{:.0f}% of the bank was in huge pages\n", 100 * *info.huge_page_share);
   }
 }
 

@@ -118,7 +118,7 @@ std::string to_json(const RunInfo& info, const std::vector<Result>& results,
       {"repetitions", info.measure.n_repetitions},
       {"seconds", info.measure.seconds},
       {"bank_bytes", info.bank_bytes},
-      {"huge_page_share", info.huge_page_share < 0 ? Json(nullptr) : Json(info.huge_page_share)},
+      {"huge_page_share", info.huge_page_share ? Json(*info.huge_page_share) : Json(nullptr)},
       {"results", rows}};
   return root.dump(1);
 }

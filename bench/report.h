@@ -16,7 +16,7 @@ struct RunInfo {
   std::string command = {};  // as it was typed
   MeasureOptions measure = {};
   uint64_t bank_bytes = 0;
-  double huge_page_share = -1;
+  std::optional<double> huge_page_share = {};  // of the bank
 };
 
 /// A saved run, to compare with: what compare_bench.py compares too.

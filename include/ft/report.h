@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,10 @@ struct ModelReport {
   uint64_t file_bytes = 0;    // all tensors
   uint64_t expert_bytes = 0;  // one expert's record in the bank
   uint64_t bank_bytes = 0;    // all records
-  uint64_t dense_bytes = 0;   // all that is not a routed expert
-  uint64_t step_bytes = 0;    // weights that one decode step reads: dense part and active experts
+  // Share of the bank that lies in huge pages; nothing before a load, and where the kernel does not say
+  std::optional<double> bank_huge_page_share = {};
+  uint64_t dense_bytes = 0;  // all that is not a routed expert
+  uint64_t step_bytes = 0;   // weights that one decode step reads: dense part and active experts
   uint64_t kv_bytes_per_token = 0;  // with the kv dtype asked for
   // Needed in host memory at the context asked for: banks, dense, KV, scratch
   uint64_t host_bytes = 0;

@@ -229,6 +229,13 @@ std::string table_of(const std::vector<Run>& runs) {
   return text;
 }
 
+/// "" where nothing can be said of pages.
+std::string bank_line(const ModelReport& model) {
+  if (!model.bank_huge_page_share) return "";
+  return fmt::format("experts: {}, {:.0f} % of it in huge pages\n", format_bytes(model.bank_bytes),
+                     *model.bank_huge_page_share * 100);
+}
+
 void report_progress(const Run& run, size_t n_repeat) {
   const Repetition& row = run.repetitions.back();
   print_line(fmt::format(
@@ -283,7 +290,7 @@ int run_bench_decode(std::span<const std::string> arguments) {
     }
   }
   if (!options.is_json) {
-    print(table_of(runs));
+    print(table_of(runs) + bank_line(engine->model()));
     return 0;
   }
   Json json{{"machine", Json::parse(report_json(machine))},

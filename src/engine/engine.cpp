@@ -4,7 +4,9 @@
 #include <chrono>
 #include <optional>
 
+#include "base/system_files.h"
 #include "device/cuda_device.h"
+#include "device/huge_pages.h"
 #include "device/machine.h"
 #include "engine/opened_model.h"
 #include "engine/runner.h"
@@ -74,6 +76,9 @@ class CpuEngine : public Engine {
     opened_.model->bank().fill(team_, report);
     if (dummy != nullptr) dummy->drop_experts();
     report(placement.bank_bytes);
+    report_.bank_huge_page_share = opened_.model->bank().huge_page_share();
+    note(huge_page_note(report_.bank_huge_page_share.value_or(1), placement.bank_bytes,
+                        read_system_file(kHugePagesFile).value_or("")));
     runner_ = std::make_unique<Runner>(*opened_.model, placement, team_, ops_);
   }
 

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "device/buffer.h"
+#include "device/huge_pages.h"
 #include "files/weights.h"
 #include "tensor/expert_record.h"
 
@@ -34,6 +36,11 @@ class ExpertBank {
   int64_t n_experts() const { return n_experts_; }
   uint64_t n_bytes() const {
     return static_cast<uint64_t>(n_layers_ * n_experts_) * layout_.record_bytes();
+  }
+
+  /// After fill(): see huge_page_share() of device/.
+  std::optional<double> huge_page_share() const {
+    return ft::huge_page_share(buffer_.data(), buffer_.size());
   }
 
   /// The records of one layer, record_bytes apart.
