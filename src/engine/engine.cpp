@@ -4,10 +4,12 @@
 #include <chrono>
 #include <optional>
 
+#include "base/cpus.h"
 #include "base/system_files.h"
 #include "device/cuda_device.h"
 #include "device/huge_pages.h"
 #include "device/machine.h"
+#include "device/numa.h"
 #include "engine/opened_model.h"
 #include "engine/runner.h"
 #include "engine/session.h"
@@ -48,38 +50,47 @@ class CpuEngine : public Engine {
   }
 
  private:
+  static void note(const EngineOptions& options, const std::string& text) {
+    if (options.on_note && !text.empty()) options.on_note(text);
+  }
+
   void load(const EngineOptions& options) {
     const Placement& placement = opened_.placement;
-    const auto note = [&](const std::string& text) {
-      if (options.on_note && !text.empty()) options.on_note(text);
-    };
-    note(team_.note());
-    if (cuda_device() != nullptr)
-      note("this version computes on the CPU: graphics cards are not used");
-    note(describe(placement));
+    note(options, team_.note());
+    if (cuda_device() != nullptr) {
+      note(options, "this version computes on the CPU: graphics cards are not used");
+    }
+    note(options, describe(placement));
     const uint64_t available_bytes = available_memory_bytes();
     if (available_bytes == 0) {
-      note("this system does not say how much memory is free: not checked");
+      note(options, "this system does not say how much memory is free: not checked");
     } else {
       check_fits(placement, available_bytes);
     }
     const auto start = std::chrono::steady_clock::now();
+    DummyTensors* const dummy = opened_.checkpoint->dummy();
+    if (dummy != nullptr) dummy->fill(team_);
+    if (placement.bank_bytes > 0) fill_bank(options, start);
+    if (dummy != nullptr) dummy->drop_experts();
+    runner_ = std::make_unique<Runner>(*opened_.model, placement, team_, ops_);
+  }
+
+  /// `start`: of the load, for the progress.
+  void fill_bank(const EngineOptions& options, std::chrono::steady_clock::time_point start) {
+    ExpertBank& bank = opened_.model->bank();
     const auto report = [&](uint64_t done_bytes) {
       if (!options.on_progress) return;
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      options.on_progress({.done_bytes = done_bytes,
-                           .total_bytes = placement.bank_bytes,
-                           .seconds = elapsed.count()});
+      options.on_progress(
+          {.done_bytes = done_bytes, .total_bytes = bank.n_bytes(), .seconds = elapsed.count()});
     };
-    DummyTensors* const dummy = opened_.checkpoint->dummy();
-    if (dummy != nullptr) dummy->fill(team_);
-    opened_.model->bank().fill(team_, report);
-    if (dummy != nullptr) dummy->drop_experts();
-    report(placement.bank_bytes);
-    report_.bank_huge_page_share = opened_.model->bank().huge_page_share();
-    note(huge_page_note(report_.bank_huge_page_share.value_or(1), placement.bank_bytes,
-                        read_system_file(kHugePagesFile).value_or("")));
-    runner_ = std::make_unique<Runner>(*opened_.model, placement, team_, ops_);
+    const std::vector<int> nodes = nodes_to_spread_over(allowed_cpus().cpus, team_.n_threads());
+    note(options, spread_note(nodes, bank.reserve(nodes)));
+    bank.fill(team_, report);
+    report(bank.n_bytes());
+    report_.bank_huge_page_share = bank.huge_page_share();
+    note(options, huge_page_note(report_.bank_huge_page_share.value_or(1), bank.n_bytes(),
+                                 read_system_file(kHugePagesFile).value_or("")));
   }
 
   const Ops& ops_;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/team.h"
+#include "device/numa.h"
 
 namespace ft {
 namespace {
@@ -39,10 +40,15 @@ ExpertBank::ExpertBank(std::vector<ExpertSource> sources, int64_t n_experts)
   layout_ = ExpertLayout(shape);
 }
 
+std::string ExpertBank::reserve(std::span<const int> nodes) {
+  buffer_ = Buffer(n_bytes());
+  return nodes.empty() ? "" : spread_over_nodes(buffer_.data(), buffer_.size(), nodes);
+}
+
 void ExpertBank::fill(Team& team, const std::function<void(uint64_t)>& on_progress) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kInterval = std::chrono::milliseconds(200);
-  buffer_ = Buffer(n_bytes());
+  if (buffer_.data() == nullptr) reserve({});
   auto* records = reinterpret_cast<uint8_t*>(buffer_.data());
   const uint64_t record_bytes = layout_.record_bytes();
   std::atomic<uint64_t> done_bytes = 0;

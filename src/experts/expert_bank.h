@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "device/buffer.h"
@@ -27,7 +29,11 @@ class ExpertBank {
   /// shape. Errors: kUnsupported if an expert differs from the first in format or in having biases.
   ExpertBank(std::vector<ExpertSource> sources, int64_t n_experts);
 
-  /// Copies and checks all experts, in parallel. `on_progress(done_bytes)` is called by the calling
+  /// Takes the records' memory, of these NUMA nodes in turn where there are some. Returns why the
+  /// system refused that, or "". Errors: kOutOfMemory.
+  std::string reserve(std::span<const int> nodes);
+
+  /// Copies and checks all experts, in parallel; reserves the memory where nobody has. `on_progress(done_bytes)` is called by the calling
   /// thread a few times a second. Errors: kBadInput for a bad scale, kOutOfMemory.
   void fill(Team& team, const std::function<void(uint64_t)>& on_progress);
 
