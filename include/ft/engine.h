@@ -106,13 +106,13 @@ class Engine {
   virtual const ModelReport& model() const = 0;
   virtual int64_t n_context() const = 0;  // tokens of a session, at most
 
-  /// GB/s that this machine reads from memory with the engine's threads; measured at the first call
-  /// (about 0.3 s, over at most 512 MiB that are free again afterwards). 0 where there is no memory
-  /// for it.
-  virtual double read_gbps() = 0;
+  /// How fast this machine reads memory with the engine's threads; measured at the first call (about
+  /// 0.3 s, over 512 MiB, or four times the caches of a machine that has more; an eighth of the free
+  /// memory at most, which is free again afterwards).
+  virtual ReadRate read_rate() = 0;
 
   /// The same, measured anew at each call: for a figure that is set beside one of the same moment.
-  virtual double measure_read_gbps() = 0;
+  virtual ReadRate measure_read_rate() = 0;
 };
 
 /// Binds the model without loading it: headers, scales and small vectors. Same errors as

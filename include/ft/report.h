@@ -31,6 +31,14 @@ struct MachineReport {
   std::string why_no_gpu;  // "" where there are some
 };
 
+/// How fast a machine reads memory: the best that decoding can hope for.
+struct ReadRate {
+  double gbps = 0;           // 0: there was no memory for a measurement
+  uint64_t probe_bytes = 0;  // what was read over and over
+  uint64_t cache_bytes = 0;  // third-level caches of the CPUs that read
+  bool is_short = false;  // memory was: caches held a good part of the bytes and flatter the rate
+};
+
 /// One row for each weight format found in a checkpoint: dense weights as the file has them, experts
 /// as their records.
 struct FormatReport {

@@ -122,6 +122,7 @@ struct Run {
   int64_t n_threads = 0;
   uint64_t step_weight_bytes = 0;
   uint64_t step_kv_bytes = 0;  // on average over the steps
+  ReadRate read_rate;          // the first, or the last for which memory was short
   std::vector<Repetition> repetitions;
 
   uint64_t step_bytes() const { return step_weight_bytes + step_kv_bytes; }
@@ -167,7 +168,9 @@ Reply generate(Session& session, std::vector<int32_t> prompt, int64_t n_steps) {
 
 void repeat_once(Engine& engine, Session& session, const std::vector<int32_t>& prompt, Run& run) {
   Repetition row;
-  row.read_gbps = engine.measure_read_gbps();
+  const ReadRate read_rate = engine.measure_read_rate();
+  row.read_gbps = read_rate.gbps;
+  if (run.read_rate.probe_bytes == 0 || read_rate.is_short) run.read_rate = read_rate;
   const Reply reply = generate(session, prompt, run.n_tokens);
   const auto n_steps = static_cast<uint64_t>(reply.n_decode);
   run.step_weight_bytes = reply.decode_bytes / n_steps;
@@ -201,6 +204,8 @@ Json json_of(const Run& run) {
   json["step_bytes"] = run.step_bytes();
   json["step_weight_bytes"] = run.step_weight_bytes;
   json["step_kv_bytes"] = run.step_kv_bytes;
+  json["read_probe_bytes"] = run.read_rate.probe_bytes;
+  json["cache_bytes"] = run.read_rate.cache_bytes;
   json["spread"] = std::move(spreads);
   for (const Repetition& row : run.repetitions) {
     Json figures = Json::object();
@@ -236,6 +241,14 @@ std::string bank_line(const ModelReport& model) {
                      *model.bank_huge_page_share * 100);
 }
 
+/// "" where the rate is what it seems.
+std::string probe_line(const ReadRate& rate) {
+  if (!rate.is_short) return "";
+  return fmt::format(
+      "memory was short: the rate is of {}, which is little beside {} of caches, and flattered\n",
+      format_bytes(rate.probe_bytes), format_bytes(rate.cache_bytes));
+}
+
 void report_progress(const Run& run, size_t n_repeat) {
   const Repetition& row = run.repetitions.back();
   print_line(fmt::format(
@@ -269,6 +282,7 @@ int run_bench_decode(std::span<const std::string> arguments) {
                     .n_prompt = n_prompt,
                     .n_tokens = n_tokens,
                     .n_threads = options.model.n_threads.value_or(machine.n_cores_allowed),
+                    .read_rate = {},
                     .repetitions = {}});
   }
   if (engine_options.n_context == 0) engine_options.n_context = n_prompt + n_tokens;
@@ -291,6 +305,7 @@ int run_bench_decode(std::span<const std::string> arguments) {
   }
   if (!options.is_json) {
     print(table_of(runs) + bank_line(engine->model()));
+    for (const Run& run : runs) print(probe_line(run.read_rate));
     return 0;
   }
   Json json{{"machine", Json::parse(report_json(machine))},

@@ -36,16 +36,16 @@ class CpuEngine : public Engine {
   const ModelReport& model() const override { return report_; }
   int64_t n_context() const override { return opened_.placement.n_context; }
 
-  double read_gbps() override {
-    if (!read_gbps_) read_gbps_ = measure_read_gbps();
-    return *read_gbps_;
+  ReadRate read_rate() override {
+    if (!read_rate_) read_rate_ = measure_read_rate();
+    return *read_rate_;
   }
-  double measure_read_gbps() override {
+  ReadRate measure_read_rate() override {
     try {
-      return ft::measure_read_gbps(team_);
+      return ft::measure_read_rate(team_);
     } catch (const Error& error) {  // a figure is not worth the end of a program
       if (error.kind() != ErrorKind::kOutOfMemory) throw;
-      return 0;
+      return {};
     }
   }
 
@@ -98,7 +98,7 @@ class CpuEngine : public Engine {
   OpenedModel opened_;
   ModelReport report_;
   std::unique_ptr<Runner> runner_;
-  std::optional<double> read_gbps_;
+  std::optional<ReadRate> read_rate_;
 };
 
 }  // namespace
