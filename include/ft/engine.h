@@ -24,7 +24,7 @@ enum class LoadFormat {
 struct LoadProgress {
   uint64_t done_bytes = 0;
   uint64_t total_bytes = 0;
-  double seconds = 0;  // since the load began
+  double seconds = 0;  // since the first byte
 };
 
 struct EngineOptions {
@@ -104,6 +104,7 @@ class Engine {
   /// An empty timeline; all sessions share the pages of one KV cache, which holds one full context.
   virtual std::unique_ptr<Session> open_session() = 0;
   virtual const ModelReport& model() const = 0;
+  virtual const LoadTimes& load_times() const = 0;
   virtual int64_t n_context() const = 0;  // tokens of a session, at most
 
   /// How fast this machine reads memory with the engine's threads; measured at the first call (about

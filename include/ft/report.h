@@ -39,6 +39,13 @@ struct ReadRate {
   bool is_short = false;  // memory was: caches held a good part of the bytes and flatter the rate
 };
 
+/// Where the time of a load went, in seconds.
+struct LoadTimes {
+  double open = 0;     // threads, headers, configuration, small vectors, plan
+  double experts = 0;  // copied into the bank
+  double all = 0;      // with dense weights of a dummy, cache of keys and values, scratch, tables
+};
+
 /// One row for each weight format found in a checkpoint: dense weights as the file has them, experts
 /// as their records.
 struct FormatReport {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/bench_prompt.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/model_options.h"
@@ -150,13 +150,6 @@ constexpr Figure kFigures[] = {{"tokens_per_s", &Repetition::tokens_per_s},
                                {"prefill_tokens_per_s", &Repetition::prefill_tokens_per_s},
                                {"share_of_bound", &Repetition::share_of_bound},
                                {"read_gbps", &Repetition::read_gbps}};
-
-std::vector<int32_t> random_ids(uint64_t seed, int64_t n, int64_t n_vocab) {
-  std::mt19937_64 random(seed);
-  std::vector<int32_t> ids(static_cast<size_t>(n));
-  for (int32_t& id : ids) id = static_cast<int32_t>(random() % static_cast<uint64_t>(n_vocab));
-  return ids;
-}
 
 Reply generate(Session& session, std::vector<int32_t> prompt, int64_t n_steps) {
   session.reset();

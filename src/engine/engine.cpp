@@ -19,6 +19,12 @@
 namespace ft {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 class CpuEngine : public Engine {
  public:
   explicit CpuEngine(const EngineOptions& options)
@@ -27,13 +33,16 @@ class CpuEngine : public Engine {
         opened_(open_planned(options, team_.n_threads())),
         report_(report_of(opened_)) {
     if (options.on_model) options.on_model(report_);
+    times_.open = seconds_since(begun_);
     load(options);
+    times_.all = seconds_since(begun_);
   }
 
   std::unique_ptr<Session> open_session() override {
     return std::make_unique<RunnerSession>(*runner_, report_);
   }
   const ModelReport& model() const override { return report_; }
+  const LoadTimes& load_times() const override { return times_; }
   int64_t n_context() const override { return opened_.placement.n_context; }
 
   ReadRate read_rate() override {
@@ -67,36 +76,38 @@ class CpuEngine : public Engine {
     } else {
       check_fits(placement, available_bytes);
     }
-    const auto start = std::chrono::steady_clock::now();
     DummyTensors* const dummy = opened_.checkpoint->dummy();
     if (dummy != nullptr) dummy->fill(team_);
-    if (placement.bank_bytes > 0) fill_bank(options, start);
+    if (placement.bank_bytes > 0) fill_bank(options);
     if (dummy != nullptr) dummy->drop_experts();
     runner_ = std::make_unique<Runner>(*opened_.model, placement, team_, ops_);
   }
 
-  /// `start`: of the load, for the progress.
-  void fill_bank(const EngineOptions& options, std::chrono::steady_clock::time_point start) {
+  void fill_bank(const EngineOptions& options) {
+    const Clock::time_point start = Clock::now();
     ExpertBank& bank = opened_.model->bank();
     const auto report = [&](uint64_t done_bytes) {
       if (!options.on_progress) return;
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      options.on_progress(
-          {.done_bytes = done_bytes, .total_bytes = bank.n_bytes(), .seconds = elapsed.count()});
+      options.on_progress({.done_bytes = done_bytes,
+                           .total_bytes = bank.n_bytes(),
+                           .seconds = seconds_since(start)});
     };
     const std::vector<int> nodes = nodes_to_spread_over(allowed_cpus().cpus, team_.n_threads());
     note(options, spread_note(nodes, bank.reserve(nodes)));
     bank.fill(team_, report);
     report(bank.n_bytes());
+    times_.experts = seconds_since(start);
     report_.bank_huge_page_share = bank.huge_page_share();
     note(options, huge_page_note(report_.bank_huge_page_share.value_or(1), bank.n_bytes(),
                                  read_system_file(kHugePagesFile).value_or("")));
   }
 
+  const Clock::time_point begun_ = Clock::now();
   const Ops& ops_;
   Team team_;
   OpenedModel opened_;
   ModelReport report_;
+  LoadTimes times_;
   std::unique_ptr<Runner> runner_;
   std::optional<ReadRate> read_rate_;
 };
