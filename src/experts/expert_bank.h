@@ -56,6 +56,7 @@ class ExpertBank {
   }
 
  private:
+  void ask_for(int64_t index) const;
   void fill_record(const ExpertSource& source, uint8_t* record) const;
 
   std::vector<ExpertSource> sources_;  // empty after fill()
