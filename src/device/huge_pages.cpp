@@ -34,14 +34,17 @@ std::optional<Range> parse_range(std::string_view line) {
 std::optional<double> huge_page_share_in(std::istream& smaps, uintptr_t begin, size_t n_bytes) {
   const uintptr_t end = begin + n_bytes;
   uint64_t touched_kb = 0, huge_kb = 0;
-  bool is_inside = false;
+  bool is_inside = false, is_last = false;
   for (std::string line; std::getline(smaps, line);) {
     if (const auto range = parse_range(line)) {
       if (range->begin >= end) break;
       is_inside = range->end > begin;
+      is_last = range->end >= end;
     } else if (is_inside) {
       touched_kb += find_system_value(line, "Rss:").value_or(0);
-      huge_kb += find_system_value(line, "AnonHugePages:").value_or(0);
+      const auto value_kb = find_system_value(line, "AnonHugePages:");
+      huge_kb += value_kb.value_or(0);
+      if (value_kb && is_last) break;  // it stands below "Rss:"
     }
   }
   if (touched_kb == 0) return std::nullopt;
@@ -49,7 +52,12 @@ std::optional<double> huge_page_share_in(std::istream& smaps, uintptr_t begin, s
 }
 
 std::optional<double> huge_page_share(const void* data, size_t n_bytes) {
-  std::ifstream smaps("/proc/self/smaps");
+  // The kernel walks the pages of as many mappings as it needs to fill the buffer: with a little one
+  // it stops behind the block, before the files that are mapped above it.
+  char little[256];
+  std::ifstream smaps;
+  smaps.rdbuf()->pubsetbuf(little, sizeof little);
+  smaps.open("/proc/self/smaps");
   return huge_page_share_in(smaps, reinterpret_cast<uintptr_t>(data), n_bytes);
 }
 

@@ -15,7 +15,7 @@ inline constexpr const char* kHugePagesFile = "/sys/kernel/mm/transparent_hugepa
 
 /// Share of touched memory that lies in huge pages, over the mappings that hold these bytes: the
 /// kernel counts no finer, and may have joined the block with a neighbour of the same kind. Nothing
-/// where it does not say. Walks the page tables of what lies below the block too.
+/// where it does not say.
 std::optional<double> huge_page_share(const void* data, size_t n_bytes);
 
 /// The same of the text of /proc/self/smaps, for tests. Reads no further than it must.
