@@ -86,11 +86,12 @@ void count(const std::vector<Case>& cases, const Options& o) {
 void run(const std::vector<Case>& cases, const Options& o, RunInfo info) {
   const Baseline baseline = o.baseline.empty() ? Baseline() : Baseline::read(o.baseline);
   std::vector<std::unique_ptr<Rig>> rigs;
-  const uint64_t probe_bytes = o.is_small ? kSmallProbe : ReadProbe::kBytes;
+  const auto probe_bytes = o.is_small ? std::optional(kSmallProbe) : std::nullopt;
   for (const int n : o.threads) rigs.push_back(std::make_unique<Rig>(o.isa, n, probe_bytes));
   Rig& widest = **std::max_element(rigs.begin(), rigs.end(), [](const auto& a, const auto& b) {
     return a->team().n_threads() < b->team().n_threads();
   });
+  info.probe = widest.probe_size();
   Pool pool(info.bank_bytes);
   std::vector<Result> results;
   if (!o.is_json) print_head(info);
@@ -101,11 +102,11 @@ void run(const std::vector<Case>& cases, const Options& o, RunInfo info) {
       if (!o.is_json) print_row(results.back(), baseline.ratio(results.back()));
     }
   }
-  info.huge_page_share = huge_page_share();
+  info.huge_page_share = pool.huge_page_share();
   if (o.is_json) {
     fmt::print("{}\n", to_json(info, results, baseline));
-  } else if (info.huge_page_share >= 0) {
-    fmt::print("{:.0f}% of the memory was in huge pages\n", 100 * info.huge_page_share);
+  } else if (info.huge_page_share) {
+    fmt::print("{:.0f}% of the bank was in huge pages\n", 100 * *info.huge_page_share);
   }
 }
 

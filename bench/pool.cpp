@@ -4,7 +4,6 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/system_files.h"
 #include "base/units.h"
 #include "device/machine.h"
 
@@ -43,14 +42,6 @@ int64_t Pool::fill(Team& team, const std::string& key, const std::vector<uint8_t
               format_bytes(stride_bytes_));
   }
   return n_copies_;
-}
-
-double huge_page_share() {
-  const std::string text = read_system_file("/proc/self/smaps_rollup").value_or("");
-  const auto huge = find_system_value(text, "AnonHugePages:");
-  const auto all = find_system_value(text, "Anonymous:");
-  if (!huge || !all || *all == 0) return -1;
-  return static_cast<double>(*huge) / static_cast<double>(*all);
 }
 
 }  // namespace ft::bench

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/team.h"
 #include "device/buffer.h"
+#include "device/huge_pages.h"
 
 namespace ft::bench {
 
@@ -24,6 +26,9 @@ class Pool {
   uint8_t* copy(int64_t index) { return bytes() + static_cast<uint64_t>(index) * stride_bytes_; }
 
   uint64_t size() const { return buffer_.size(); }
+  std::optional<double> huge_page_share() const {
+    return ft::huge_page_share(buffer_.data(), buffer_.size());
+  }
 
  private:
   uint8_t* bytes() { return reinterpret_cast<uint8_t*>(buffer_.data()); }
@@ -33,9 +38,5 @@ class Pool {
   uint64_t stride_bytes_ = 0;
   int64_t n_copies_ = 0;
 };
-
-/// Share of this process's anonymous memory that lies in huge pages; negative where the kernel does
-/// not say.
-double huge_page_share();
 
 }  // namespace ft::bench

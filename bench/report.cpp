@@ -94,6 +94,10 @@ void print_head(const RunInfo& info) {
              machine.cpu_name, machine.n_cpus_allowed, machine.n_cpus_online,
              info.commit.empty() ? "commit not told" : "commit ", info.commit,
              format_bytes(info.bank_bytes), info.measure.n_repetitions);
+  if (info.probe.is_short()) {
+    fmt::print("memory is short: the rate is of {}, which is little beside {} of caches\n",
+               format_bytes(info.probe.n_bytes), format_bytes(info.probe.cache_bytes));
+  }
   fmt::print("{:<54} {:>4} {:>8} {:<8} {:>18} {:>18} {:>10} {:>10} {:>8}\n", "case", "thr.",
              "value", "", "of read", "of multiply peak", "read GB/s", "peak", "to base");
 }
@@ -118,7 +122,9 @@ std::string to_json(const RunInfo& info, const std::vector<Result>& results,
       {"repetitions", info.measure.n_repetitions},
       {"seconds", info.measure.seconds},
       {"bank_bytes", info.bank_bytes},
-      {"huge_page_share", info.huge_page_share < 0 ? Json(nullptr) : Json(info.huge_page_share)},
+      {"probe_bytes", info.probe.n_bytes},
+      {"cache_bytes", info.probe.cache_bytes},
+      {"huge_page_share", info.huge_page_share ? Json(*info.huge_page_share) : Json(nullptr)},
       {"results", rows}};
   return root.dump(1);
 }

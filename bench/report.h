@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/measure.h"
+#include "device/read_probe.h"
 
 namespace ft::bench {
 
@@ -16,7 +17,8 @@ struct RunInfo {
   std::string command = {};  // as it was typed
   MeasureOptions measure = {};
   uint64_t bank_bytes = 0;
-  double huge_page_share = -1;
+  ProbeSize probe = {};                        // with the most threads
+  std::optional<double> huge_page_share = {};  // of the bank
 };
 
 /// A saved run, to compare with: what compare_bench.py compares too.

@@ -10,15 +10,16 @@ constexpr size_t kArenaBytes = size_t{1} << 30;  // only what is touched takes m
 
 }  // namespace
 
-Rig::Rig(const std::string& isa, int n_threads, uint64_t probe_bytes)
+Rig::Rig(const std::string& isa, int n_threads, std::optional<uint64_t> probe_bytes)
     : team_(n_threads),
       arena_(kArenaBytes),
       lane_{.ops = &cpu_ops(isa, false), .team = &team_, .arena = &arena_},
       peak_(lane_.ops->name),
-      probe_bytes_(probe_bytes) {}
+      probe_size_(probe_bytes ? ProbeSize{.n_bytes = *probe_bytes}
+                              : probe_size_for(team_.n_threads())) {}
 
 double Rig::read_gbps() {
-  if (!probe_) probe_ = std::make_unique<ReadProbe>(team_, probe_bytes_);
+  if (!probe_) probe_ = std::make_unique<ReadProbe>(team_, probe_size_);
   return probe_->pass_gbps();
 }
 

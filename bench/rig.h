@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/team.h"
@@ -15,11 +16,13 @@ namespace ft::bench {
 
 class Rig {
  public:
-  /// Errors: kBadInput for a set or a number of threads that is not possible here.
-  Rig(const std::string& isa, int n_threads, uint64_t probe_bytes);
+  /// `probe_bytes`: what a plain read goes over, if not what measures this machine's memory. Errors:
+  /// kBadInput for a set or a number of threads that is not possible here.
+  Rig(const std::string& isa, int n_threads, std::optional<uint64_t> probe_bytes);
 
   Lane& lane() { return lane_; }
   Team& team() { return team_; }
+  ProbeSize probe_size() const { return probe_size_; }
   const Ops& ops() const { return *lane_.ops; }
 
   /// One pass over the probe's memory, which is allocated at the first.
@@ -34,7 +37,7 @@ class Rig {
   Arena arena_;
   Lane lane_;
   MultiplyPeak peak_;
-  uint64_t probe_bytes_;
+  ProbeSize probe_size_;
   std::unique_ptr<ReadProbe> probe_;
 };
 

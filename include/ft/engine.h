@@ -25,7 +25,7 @@ enum class LoadFormat {
 struct LoadProgress {
   uint64_t done_bytes = 0;
   uint64_t total_bytes = 0;
-  double seconds = 0;  // since the load began
+  double seconds = 0;  // since the first byte
 };
 
 struct EngineOptions {
@@ -109,15 +109,16 @@ class Engine {
   /// An empty timeline; all sessions share the pages of one KV cache, which holds one full context.
   virtual std::unique_ptr<Session> open_session() = 0;
   virtual const ModelReport& model() const = 0;
+  virtual const LoadTimes& load_times() const = 0;
   virtual int64_t n_context() const = 0;  // tokens of a session, at most
 
-  /// GB/s that this machine reads from memory with the engine's threads; measured at the first call
-  /// (about 0.3 s, over at most 512 MiB that are free again afterwards). 0 where there is no memory
-  /// for it.
-  virtual double read_gbps() = 0;
+  /// How fast this machine reads memory with the engine's threads; measured at the first call (about
+  /// 0.3 s, over 512 MiB, or four times the caches of a machine that has more; an eighth of the free
+  /// memory at most, which is free again afterwards).
+  virtual ReadRate read_rate() = 0;
 
   /// The same, measured anew at each call: for a figure that is set beside one of the same moment.
-  virtual double measure_read_gbps() = 0;
+  virtual ReadRate measure_read_rate() = 0;
 };
 
 /// Binds the model without loading it: headers, scales and small vectors. Same errors as

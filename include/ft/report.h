@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,21 @@ struct MachineReport {
   std::string why_no_gpu;  // "" where there are some
 };
 
+/// How fast a machine reads memory: the best that decoding can hope for.
+struct ReadRate {
+  double gbps = 0;           // 0: there was no memory for a measurement
+  uint64_t probe_bytes = 0;  // what was read over and over
+  uint64_t cache_bytes = 0;  // third-level caches of the CPUs that read
+  bool is_short = false;  // memory was: caches held a good part of the bytes and flatter the rate
+};
+
+/// Where the time of a load went, in seconds.
+struct LoadTimes {
+  double open = 0;     // threads, headers, configuration, small vectors, plan
+  double experts = 0;  // copied into the bank
+  double all = 0;      // with dense weights of a dummy, cache of keys and values, scratch, tables
+};
+
 /// One row for each weight format found in a checkpoint: dense weights as the file has them, experts
 /// as their records; and one for what a load makes of dense weights.
 struct FormatReport {
@@ -52,8 +68,10 @@ struct ModelReport {
   uint64_t file_bytes = 0;    // all tensors
   uint64_t expert_bytes = 0;  // one expert's record in the bank
   uint64_t bank_bytes = 0;    // all records
-  uint64_t dense_bytes = 0;   // all that is not a routed expert, as the file has it
-  uint64_t step_bytes = 0;    // weights that one decode step reads: dense part and active experts
+  // Share of the bank that lies in huge pages; nothing before a load, and where the kernel does not say
+  std::optional<double> bank_huge_page_share = {};
+  uint64_t dense_bytes = 0;  // all that is not a routed expert, as the file has it
+  uint64_t step_bytes = 0;   // weights that one decode step reads: dense part and active experts
   uint64_t kv_bytes_per_token = 0;  // with the kv dtype asked for
   // Needed in host memory at the context asked for: banks, dense, KV, scratch
   uint64_t host_bytes = 0;

@@ -83,7 +83,9 @@ Speed speed_of(const Reply& reply, Engine& engine) {
   speed.decode_tokens_per_s = rate(static_cast<double>(reply.n_decode), reply.decode_seconds);
   speed.gbps = rate(static_cast<double>(reply.decode_bytes), reply.decode_seconds) / 1e9;
   if (speed.gbps > 0) {
-    speed.read_gbps = engine.read_gbps();
+    const ReadRate rate = engine.read_rate();
+    speed.read_gbps = rate.gbps;
+    speed.is_read_short = rate.is_short;
     speed.share_of_read = speed.read_gbps > 0 ? speed.gbps / speed.read_gbps : 0;
   }
   return speed;
@@ -104,6 +106,9 @@ std::string speed_text(const Reply& reply, const Speed& speed) {
     text += speed.read_gbps > 0 ? fmt::format("{:.0f} % of this machine's {:.1f} GB/s",
                                               speed.share_of_read * 100, speed.read_gbps)
                                 : "this machine's rate not measured: no memory for it";
+    if (speed.read_gbps > 0 && speed.is_read_short) {
+      text += ", which caches flatter, since there was little memory to measure with";
+    }
   }
   return text;
 }

@@ -40,9 +40,10 @@ Answer generate_answer(Session& session, const Tokenizer& tokenizer, std::vector
 struct Speed {
   double prefill_tokens_per_s = 0;
   double decode_tokens_per_s = 0;
-  double gbps = 0;           // weights read by the decode steps
-  double read_gbps = 0;      // what this machine can read
-  double share_of_read = 0;  // gbps / read_gbps
+  double gbps = 0;             // weights read by the decode steps
+  double read_gbps = 0;        // what this machine can read
+  bool is_read_short = false;  // caches flatter it: see ReadRate
+  double share_of_read = 0;    // gbps / read_gbps
 };
 
 /// Measures the machine at the first call for an engine, unless there is nothing to compare.

@@ -16,6 +16,7 @@ constexpr const char* kCommand = "ft bench";
 constexpr Command kBenches[] = {
     {"decode", "tokens a second of prefill and decode, beside what memory allows",
      run_bench_decode},
+    {"start", "time to the first token, part by part, and memory", run_bench_start},
 };
 
 std::string help_text() {

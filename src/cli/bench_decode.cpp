@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/bench_prompt.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/model_options.h"
@@ -122,6 +122,7 @@ struct Run {
   int64_t n_threads = 0;
   uint64_t step_weight_bytes = 0;
   uint64_t step_kv_bytes = 0;  // on average over the steps
+  ReadRate read_rate;          // the first, or the last for which memory was short
   std::vector<Repetition> repetitions;
 
   uint64_t step_bytes() const { return step_weight_bytes + step_kv_bytes; }
@@ -150,13 +151,6 @@ constexpr Figure kFigures[] = {{"tokens_per_s", &Repetition::tokens_per_s},
                                {"share_of_bound", &Repetition::share_of_bound},
                                {"read_gbps", &Repetition::read_gbps}};
 
-std::vector<int32_t> random_ids(uint64_t seed, int64_t n, int64_t n_vocab) {
-  std::mt19937_64 random(seed);
-  std::vector<int32_t> ids(static_cast<size_t>(n));
-  for (int32_t& id : ids) id = static_cast<int32_t>(random() % static_cast<uint64_t>(n_vocab));
-  return ids;
-}
-
 Reply generate(Session& session, std::vector<int32_t> prompt, int64_t n_steps) {
   session.reset();
   // The first token of a reply costs no step of its own.
@@ -167,7 +161,9 @@ Reply generate(Session& session, std::vector<int32_t> prompt, int64_t n_steps) {
 
 void repeat_once(Engine& engine, Session& session, const std::vector<int32_t>& prompt, Run& run) {
   Repetition row;
-  row.read_gbps = engine.measure_read_gbps();
+  const ReadRate read_rate = engine.measure_read_rate();
+  row.read_gbps = read_rate.gbps;
+  if (run.read_rate.probe_bytes == 0 || read_rate.is_short) run.read_rate = read_rate;
   const Reply reply = generate(session, prompt, run.n_tokens);
   const auto n_steps = static_cast<uint64_t>(reply.n_decode);
   run.step_weight_bytes = reply.decode_bytes / n_steps;
@@ -201,6 +197,8 @@ Json json_of(const Run& run) {
   json["step_bytes"] = run.step_bytes();
   json["step_weight_bytes"] = run.step_weight_bytes;
   json["step_kv_bytes"] = run.step_kv_bytes;
+  json["read_probe_bytes"] = run.read_rate.probe_bytes;
+  json["cache_bytes"] = run.read_rate.cache_bytes;
   json["spread"] = std::move(spreads);
   for (const Repetition& row : run.repetitions) {
     Json figures = Json::object();
@@ -227,6 +225,21 @@ std::string table_of(const std::vector<Run>& runs) {
                         share > 0 ? fmt::format("{:.1f} %", share * 100) : "-");
   }
   return text;
+}
+
+/// "" where nothing can be said of pages.
+std::string bank_line(const ModelReport& model) {
+  if (!model.bank_huge_page_share) return "";
+  return fmt::format("experts: {}, {:.0f} % of it in huge pages\n", format_bytes(model.bank_bytes),
+                     *model.bank_huge_page_share * 100);
+}
+
+/// "" where the rate is what it seems.
+std::string probe_line(const ReadRate& rate) {
+  if (!rate.is_short) return "";
+  return fmt::format(
+      "memory was short: the rate is of {}, which is little beside {} of caches, and flattered\n",
+      format_bytes(rate.probe_bytes), format_bytes(rate.cache_bytes));
 }
 
 void report_progress(const Run& run, size_t n_repeat) {
@@ -262,6 +275,7 @@ int run_bench_decode(std::span<const std::string> arguments) {
                     .n_prompt = n_prompt,
                     .n_tokens = n_tokens,
                     .n_threads = options.model.n_threads.value_or(machine.n_cores_allowed),
+                    .read_rate = {},
                     .repetitions = {}});
   }
   if (engine_options.n_context == 0) engine_options.n_context = n_prompt + n_tokens;
@@ -283,7 +297,8 @@ int run_bench_decode(std::span<const std::string> arguments) {
     }
   }
   if (!options.is_json) {
-    print(table_of(runs));
+    print(table_of(runs) + bank_line(engine->model()));
+    for (const Run& run : runs) print(probe_line(run.read_rate));
     return 0;
   }
   Json json{{"machine", Json::parse(report_json(machine))},

@@ -33,6 +33,7 @@ int run_inspect(std::span<const std::string> arguments);
 int run_logits(std::span<const std::string> arguments);
 int run_bench(std::span<const std::string> arguments);
 int run_bench_decode(std::span<const std::string> arguments);  // `ft bench decode`
+int run_bench_start(std::span<const std::string> arguments);   // `ft bench start`
 int run_tokenize(std::span<const std::string> arguments);
 
 }  // namespace ft

@@ -131,7 +131,10 @@ void add_machine(const MachineReport& machine, Table& table) {
                                  machine.n_cpus_online, machine.n_cores_allowed);
   if (!machine.cpu_limit.empty()) cpus += fmt::format(", limited by {}", machine.cpu_limit);
   table.row("CPUs allowed", cpus);
-  table.row("NUMA nodes", fmt::format("{}", machine.n_numa_nodes));
+  table.row("NUMA nodes", machine.n_numa_nodes > 1
+                              ? fmt::format("{}, experts are spread over those of the threads",
+                                            machine.n_numa_nodes)
+                              : "1");
   table.row("instruction set",
             fmt::format("{} (possible: {})", machine.isa, fmt::join(machine.isas, ", ")));
   table.row("memory", fmt::format("{}, of which {} available", format_bytes(machine.memory_bytes),

@@ -8,6 +8,14 @@ namespace ft {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+Json or_null(std::optional<double> value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+}  // namespace
+
 std::string report_json(const ModelReport& model) {
   Json formats = Json::array();
   for (const FormatReport& format : model.formats) {
@@ -34,6 +42,7 @@ std::string report_json(const ModelReport& model) {
                   {"file_bytes", model.file_bytes},
                   {"expert_bytes", model.expert_bytes},
                   {"bank_bytes", model.bank_bytes},
+                  {"bank_huge_page_share", or_null(model.bank_huge_page_share)},
                   {"dense_bytes", model.dense_bytes},
                   {"step_bytes", model.step_bytes},
                   {"kv_bytes_per_token", model.kv_bytes_per_token},

@@ -103,6 +103,7 @@ std::string json_text(const Answer& answer, const Speed& speed, uint64_t seed,
       {"gbps", speed.gbps},
       {"read_gbps", measured(speed.read_gbps)},
       {"share_of_read", measured(speed.share_of_read)},
+      {"is_read_short", speed.is_read_short},
       {"seed", seed},
       {"model", folder},
   };

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "base/cpus.h"
 #include "base/system_files.h"
+#include "base/team.h"
 #include "device/cuda_device.h"
 #include "device/read_probe.h"
 
@@ -85,13 +89,33 @@ MachineReport describe_machine() {
   return report;
 }
 
-double measure_read_gbps(Team& team) {
+uint64_t shared_cache_bytes_in(const std::string& root, std::span<const Cpu> cpus) {
+  std::set<std::string> seen;
+  uint64_t n_bytes = 0;
+  for (const Cpu& cpu : cpus) {
+    const std::string folder =
+        fmt::format("{}/sys/devices/system/cpu/cpu{}/cache/index3/", root, cpu.id);
+    const std::string size = read_system_file(folder + "size").value_or("");  // "32768K"
+    if (!size.ends_with('K')) continue;
+    const std::string sharers =
+        read_system_file(folder + "shared_cpu_list").value_or(std::to_string(cpu.id));
+    if (!seen.insert(sharers).second) continue;
+    n_bytes += parse_system_number(std::string_view(size).substr(0, size.size() - 1)).value_or(0)
+               << 10;
+  }
+  return n_bytes;
+}
+
+ReadRate measure_read_rate(Team& team) {
   constexpr int kPasses = 3;
-  ReadProbe probe(team);
+  ReadProbe probe(team, probe_size_for(team.n_threads()));
   std::array<double, kPasses> gbps;
   for (double& pass : gbps) pass = probe.pass_gbps();
   std::sort(gbps.begin(), gbps.end());
-  return gbps[kPasses / 2];
+  return {.gbps = gbps[kPasses / 2],
+          .probe_bytes = probe.size().n_bytes,
+          .cache_bytes = probe.size().cache_bytes,
+          .is_short = probe.size().is_short()};
 }
 
 }  // namespace ft

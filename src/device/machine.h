@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/cpus.h"
 #include "ft/report.h"
 
 namespace ft {
@@ -28,8 +30,12 @@ struct MemoryFigures {
 };
 MemoryFigures memory_figures_in(const std::string& root);
 
-/// GB/s at which the team reads memory: the median of three passes of a ReadProbe. Takes about 0.3 s.
-/// Errors: kOutOfMemory.
-double measure_read_gbps(Team& team);
+/// Bytes of the third-level caches that these CPUs can use, each cache once, as sysfs below `root`
+/// says; 0 where it does not.
+uint64_t shared_cache_bytes_in(const std::string& root, std::span<const Cpu> cpus);
+
+/// How fast the team reads memory: the median of three passes of a ReadProbe. Takes about 0.3 s, with
+/// much larger caches than usual longer. Errors: kOutOfMemory.
+ReadRate measure_read_rate(Team& team);
 
 }  // namespace ft

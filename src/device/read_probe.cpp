@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/cpus.h"
 #include "base/team.h"
 #include "device/machine.h"
 
@@ -13,11 +14,6 @@ namespace ft {
 namespace {
 
 constexpr size_t kPieceBytes = 256 << 10;
-
-int64_t pieces_of(uint64_t most_bytes) {
-  const uint64_t n_bytes = std::clamp(available_memory_bytes() / 4, most_bytes / 8, most_bytes);
-  return std::max<int64_t>(static_cast<int64_t>(n_bytes / kPieceBytes), 1);
-}
 
 uint64_t load(const std::byte* data) {
   uint64_t value = 0;
@@ -48,9 +44,25 @@ uint64_t sum_of(const std::byte* data, size_t n_bytes) {
 
 }  // namespace
 
-ReadProbe::ReadProbe(Team& team, uint64_t most_bytes)
+ProbeSize probe_size(uint64_t cache_bytes, uint64_t available_bytes) {
+  constexpr uint64_t kUsual = uint64_t{512} << 20;
+  constexpr uint64_t kLeast = uint64_t{64} << 20;
+  const uint64_t wanted_bytes = std::max(4 * cache_bytes, kUsual);
+  const uint64_t most_bytes = std::max(available_bytes / 8, kLeast);
+  return {.n_bytes = std::min(wanted_bytes, most_bytes), .cache_bytes = cache_bytes};
+}
+
+ProbeSize probe_size_for(int n_threads) {
+  const AllowedCpus allowed = allowed_cpus();
+  const size_t n_cpus = std::min(allowed.cpus.size(), static_cast<size_t>(n_threads));
+  const uint64_t cache_bytes = shared_cache_bytes_in("", std::span(allowed.cpus).first(n_cpus));
+  return probe_size(cache_bytes, available_memory_bytes());
+}
+
+ReadProbe::ReadProbe(Team& team, ProbeSize size)
     : team_(team),
-      n_pieces_(pieces_of(most_bytes)),
+      size_(size),
+      n_pieces_(std::max<int64_t>(static_cast<int64_t>(size.n_bytes / kPieceBytes), 1)),
       pieces_(static_cast<size_t>(n_pieces_) * kPieceBytes) {
   team_.run(n_pieces_, 1, [&](int64_t begin, int64_t end, int member) {
     std::memset(pieces_.data() + static_cast<size_t>(begin) * kPieceBytes, member + 1,

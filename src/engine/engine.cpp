@@ -4,8 +4,12 @@
 #include <chrono>
 #include <optional>
 
+#include "base/cpus.h"
+#include "base/system_files.h"
 #include "device/cuda_device.h"
+#include "device/huge_pages.h"
 #include "device/machine.h"
+#include "device/numa.h"
 #include "engine/opened_model.h"
 #include "engine/runner.h"
 #include "engine/session.h"
@@ -14,6 +18,12 @@
 
 namespace ft {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 std::vector<FormatId> formats_of(const Model& model) {
   std::vector<FormatId> formats;
@@ -31,56 +41,60 @@ class CpuEngine : public Engine {
         opened_(open_planned(options, team_.n_threads())),
         report_(report_of(opened_)) {
     if (options.on_model) options.on_model(report_);
+    times_.open = seconds_since(begun_);
     load(options);
+    times_.all = seconds_since(begun_);
   }
 
   std::unique_ptr<Session> open_session() override {
     return std::make_unique<RunnerSession>(*runner_, report_);
   }
   const ModelReport& model() const override { return report_; }
+  const LoadTimes& load_times() const override { return times_; }
   int64_t n_context() const override { return opened_.placement.n_context; }
 
-  double read_gbps() override {
-    if (!read_gbps_) read_gbps_ = measure_read_gbps();
-    return *read_gbps_;
+  ReadRate read_rate() override {
+    if (!read_rate_) read_rate_ = measure_read_rate();
+    return *read_rate_;
   }
-  double measure_read_gbps() override {
+  ReadRate measure_read_rate() override {
     try {
-      return ft::measure_read_gbps(team_);
+      return ft::measure_read_rate(team_);
     } catch (const Error& error) {  // a figure is not worth the end of a program
       if (error.kind() != ErrorKind::kOutOfMemory) throw;
-      return 0;
+      return {};
     }
   }
 
  private:
+  static void note(const EngineOptions& options, const std::string& text) {
+    if (options.on_note && !text.empty()) options.on_note(text);
+  }
+
   void load(const EngineOptions& options) {
     const Placement& placement = opened_.placement;
-    const auto note = [&](const std::string& text) {
-      if (options.on_note && !text.empty()) options.on_note(text);
-    };
-    note(team_.note());
-    if (cuda_device() != nullptr)
-      note("this version computes on the CPU: graphics cards are not used");
-    note(describe(placement));
-    note(opened_.model->dense_bank().describe());
+    note(options, team_.note());
+    if (cuda_device() != nullptr) {
+      note(options, "this version computes on the CPU: graphics cards are not used");
+    }
+    note(options, describe(placement));
+    note(options, opened_.model->dense_bank().describe());
     const uint64_t available_bytes = available_memory_bytes();
     if (available_bytes == 0) {
-      note("this system does not say how much memory is free: not checked");
+      note(options, "this system does not say how much memory is free: not checked");
     } else {
       check_fits(placement, available_bytes);
     }
-    const auto start = std::chrono::steady_clock::now();
+    const Clock::time_point start = Clock::now();
     const uint64_t total_bytes = placement.bank_bytes + placement.q8_bytes;
     const auto report = [&](uint64_t done_bytes) {
       if (!options.on_progress) return;
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
       options.on_progress(
-          {.done_bytes = done_bytes, .total_bytes = total_bytes, .seconds = elapsed.count()});
+          {.done_bytes = done_bytes, .total_bytes = total_bytes, .seconds = seconds_since(start)});
     };
     DummyTensors* const dummy = opened_.checkpoint->dummy();
     if (dummy != nullptr) dummy->fill(team_);
-    opened_.model->bank().fill(team_, report);
+    if (placement.bank_bytes > 0) fill_bank(options, report);
     if (dummy != nullptr) dummy->drop_experts();
     opened_.model->dense_bank().fill(
         team_, [&](uint64_t done_bytes) { report(placement.bank_bytes + done_bytes); });
@@ -90,12 +104,26 @@ class CpuEngine : public Engine {
     runner_ = std::make_unique<Runner>(*opened_.model, placement, lane);
   }
 
+  void fill_bank(const EngineOptions& options, const std::function<void(uint64_t)>& report) {
+    const Clock::time_point start = Clock::now();
+    ExpertBank& bank = opened_.model->bank();
+    const std::vector<int> nodes = nodes_to_spread_over(allowed_cpus().cpus, team_.n_threads());
+    note(options, spread_note(nodes, bank.reserve(nodes)));
+    bank.fill(team_, report);
+    times_.experts = seconds_since(start);
+    report_.bank_huge_page_share = bank.huge_page_share();
+    note(options, huge_page_note(report_.bank_huge_page_share.value_or(1), bank.n_bytes(),
+                                 read_system_file(kHugePagesFile).value_or("")));
+  }
+
+  const Clock::time_point begun_ = Clock::now();
   const Ops& ops_;
   Team team_;
   OpenedModel opened_;
   ModelReport report_;
+  LoadTimes times_;
   std::unique_ptr<Runner> runner_;
-  std::optional<double> read_gbps_;
+  std::optional<ReadRate> read_rate_;
 };
 
 }  // namespace

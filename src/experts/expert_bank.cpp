@@ -1,11 +1,14 @@
 #include "experts/expert_bank.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/page_cache.h"
 #include "base/team.h"
+#include "device/numa.h"
 
 namespace ft {
 namespace {
@@ -39,16 +42,27 @@ ExpertBank::ExpertBank(std::vector<ExpertSource> sources, int64_t n_experts)
   layout_ = ExpertLayout(shape);
 }
 
+std::string ExpertBank::reserve(std::span<const int> nodes) {
+  buffer_ = Buffer(n_bytes());
+  return nodes.empty() ? "" : spread_over_nodes(buffer_.data(), buffer_.size(), nodes);
+}
+
 void ExpertBank::fill(Team& team, const std::function<void(uint64_t)>& on_progress) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kInterval = std::chrono::milliseconds(200);
-  buffer_ = Buffer(n_bytes());
+  // Faults fetch little at a time and one after the other; a disk wants to know of more.
+  constexpr uint64_t kAheadBytes = 64 << 20;
+  if (buffer_.data() == nullptr) reserve({});
   auto* records = reinterpret_cast<uint8_t*>(buffer_.data());
   const uint64_t record_bytes = layout_.record_bytes();
   std::atomic<uint64_t> done_bytes = 0;
   Clock::time_point next = Clock::now() + kInterval;
-  team.run(static_cast<int64_t>(sources_.size()), 1, [&](int64_t begin, int64_t end, int member) {
+  const auto n_records = static_cast<int64_t>(sources_.size());
+  const int64_t n_ahead = 1 + static_cast<int64_t>(kAheadBytes / record_bytes);
+  for (int64_t i = 0; i < std::min(n_ahead, n_records); ++i) ask_for(i);
+  team.run(n_records, 1, [&](int64_t begin, int64_t end, int member) {
     for (int64_t i = begin; i < end; ++i) {
+      if (i + n_ahead < n_records) ask_for(i + n_ahead);
       fill_record(sources_[static_cast<size_t>(i)],
                   records + static_cast<uint64_t>(i) * record_bytes);
       done_bytes += record_bytes;
@@ -59,6 +73,13 @@ void ExpertBank::fill(Team& team, const std::function<void(uint64_t)>& on_progre
     }
   });
   sources_ = {};
+}
+
+void ExpertBank::ask_for(int64_t index) const {
+  const ExpertSource& source = sources_[static_cast<size_t>(index)];
+  for (const MatrixSource* m : {&source.gate, &source.up, &source.down}) {
+    read_ahead(m->codes, static_cast<size_t>(m->rows * m->row_step));
+  }
 }
 
 void ExpertBank::fill_record(const ExpertSource& source, uint8_t* record) const {

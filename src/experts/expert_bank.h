@@ -4,9 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "device/buffer.h"
+#include "device/huge_pages.h"
 #include "files/weights.h"
 #include "tensor/expert_record.h"
 
@@ -25,7 +29,11 @@ class ExpertBank {
   /// shape. Errors: kUnsupported if an expert differs from the first in format or in having biases.
   ExpertBank(std::vector<ExpertSource> sources, int64_t n_experts);
 
-  /// Copies and checks all experts, in parallel. `on_progress(done_bytes)` is called by the calling
+  /// Takes the records' memory, of these NUMA nodes in turn where there are some. Returns why the
+  /// system refused that, or "". Errors: kOutOfMemory.
+  std::string reserve(std::span<const int> nodes);
+
+  /// Copies and checks all experts, in parallel; reserves the memory where nobody has. `on_progress(done_bytes)` is called by the calling
   /// thread a few times a second. Errors: kBadInput for a bad scale, kOutOfMemory.
   void fill(Team& team, const std::function<void(uint64_t)>& on_progress);
 
@@ -36,6 +44,11 @@ class ExpertBank {
     return static_cast<uint64_t>(n_layers_ * n_experts_) * layout_.record_bytes();
   }
 
+  /// After fill(): see huge_page_share() of device/.
+  std::optional<double> huge_page_share() const {
+    return ft::huge_page_share(buffer_.data(), buffer_.size());
+  }
+
   /// The records of one layer, record_bytes apart.
   const uint8_t* layer(int64_t index) const {
     return reinterpret_cast<const uint8_t*>(buffer_.data()) +
@@ -43,6 +56,7 @@ class ExpertBank {
   }
 
  private:
+  void ask_for(int64_t index) const;
   void fill_record(const ExpertSource& source, uint8_t* record) const;
 
   std::vector<ExpertSource> sources_;  // empty after fill()

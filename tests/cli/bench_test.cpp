@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string fixture(const std::string& name) {
   return std::string(FT_SOURCE_DIR) + "/fixtures/" + name;
@@ -38,6 +39,8 @@ TEST(Bench, FiguresOfARunAgreeWithEachOther) {
   EXPECT_EQ(report["model"]["load_format"], "dummy");
   EXPECT_EQ(report["model"]["architecture"], "gpt_oss");
   EXPECT_EQ(report["model"]["n_session_context"], 26);
+  EXPECT_GE(report["model"]["bank_huge_page_share"], 0);
+  EXPECT_LE(report["model"]["bank_huge_page_share"], 1);
   ASSERT_EQ(report["runs"].size(), 1u);
   const json& run = report["runs"][0];
   EXPECT_EQ(run["strategy"], "cpu");
@@ -111,9 +114,55 @@ TEST(Bench, PeopleGetATableAndSeeItCome) {
       run({"bench", "decode", "--prompt", "5", "--tokens", "2", "--repeat", "2"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("strategy "), HasSubstr("\ncpu       host ")));
-  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 2);
-  EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() / 2 - 1);  // lines of one length
+  const std::string table = outcome.out.substr(0, outcome.out.find("experts: "));
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2);
+  EXPECT_EQ(table.find('\n'), table.size() / 2 - 1);  // lines of one length
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\nexperts: "), HasSubstr(" % of it in huge pages\n")));
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("cpu, 1 of 2"), HasSubstr("cpu, 2 of 2")));
+}
+
+TEST(Bench, PartsOfAStartMakeUpTheWhole) {
+  for (const bool is_cold : {false, true}) {
+    std::vector<std::string> call{"bench",   "start",   "--json",
+                                  "--quiet", "--model", fixture("olmoe")};
+    if (is_cold) call.push_back("--cold");
+    const Outcome outcome = run(call);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    const json report = json::parse(outcome.out);
+    const json& start = report["start"];
+    EXPECT_EQ(start["is_cold"], is_cold);
+    EXPECT_EQ(start["n_prompt"], 16);
+    std::vector<std::string> names;
+    double seconds = 0, share = 0;
+    for (const json& part : start["parts"]) {
+      names.push_back(part["name"]);
+      EXPECT_GE(part["seconds"], 0);
+      seconds += part["seconds"].get<double>();
+      share += part["share"].get<double>();
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"open", "experts", "rest", "prompt", "choice"}));
+    EXPECT_NEAR(start["seconds"], seconds, 1e-9);
+    EXPECT_NEAR(share, 1, 1e-9);
+    EXPECT_EQ(start["parts"][1]["n_bytes"], report["model"]["bank_bytes"]);
+    EXPECT_GT(start["prompt_again_seconds"], 0);
+    EXPECT_GT(start["files_bytes"], report["model"]["file_bytes"]);
+    EXPECT_LE(start["files_cached_bytes"], start["files_bytes"]);
+    EXPECT_GE(start["own_rss_bytes"], report["model"]["bank_bytes"]);
+    EXPECT_GE(start["peak_rss_bytes"], start["own_rss_bytes"]);
+  }
+}
+
+TEST(Bench, PeopleGetATableOfTheStart) {
+  const Outcome outcome = run({"bench", "start", "--quiet", "--prompt", "5"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* line : {"part ", "\nopen, ", "\ncopy experts ", "\nto the first token ",
+                           "\nmemory: ", "\nfiles: "}) {
+    EXPECT_THAT(outcome.out, HasSubstr(line));
+  }
+  const Outcome dummy = run({"bench", "start", "--load-format", "dummy"});
+  EXPECT_EQ(dummy.status, 0) << dummy.err;
+  EXPECT_THAT(dummy.out, Not(HasSubstr("files: ")));
 }
 
 TEST(Bench, WhatThereIsNotIsRefusedWithWhatThereIs) {
@@ -134,6 +183,8 @@ TEST(Bench, WhatThereIsNotIsRefusedWithWhatThereIs) {
               AllOf(HasSubstr("'fly'"), HasSubstr("there is: host")));
   EXPECT_THAT(refusal({"decode", "--prompt", "60", "--tokens", "5", "--context", "64"}),
               HasSubstr("need a context of 65"));
+  EXPECT_THAT(refusal({"start", "--cold", "--load-format", "dummy"}), HasSubstr("reads no files"));
+  EXPECT_THAT(refusal({"start", "--prompt", "4000"}), HasSubstr("4000"));
   EXPECT_THAT(refusal({"decode", "--prompt", "2048"}), HasSubstr("2048"));
   EXPECT_THAT(refusal({"decode", "--tokens", "0"}), HasSubstr("--tokens"));
 }

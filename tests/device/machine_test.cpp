@@ -13,6 +13,7 @@
 #include "base/cpus.h"
 #include "base/team.h"
 #include "device/cuda_device.h"
+#include "device/read_probe.h"
 
 namespace ft {
 namespace {
@@ -86,6 +87,44 @@ TEST_F(FakeMemory, MalformedFilesChangeNothing) {
   EXPECT_EQ(figures().total_bytes, 0u);
 }
 
+TEST_F(FakeMemory, ACacheThatSeveralCpusShareCountsOnce) {
+  const auto put_cache = [&](int id, const std::string& size, const std::string& sharers) {
+    const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(id) + "/cache/index3/";
+    put(folder + "size", size + "\n");
+    put(folder + "shared_cpu_list", sharers + "\n");
+  };
+  put_cache(0, "98304K", "0-1,8-9");
+  put_cache(1, "98304K", "0-1,8-9");
+  put_cache(2, "98304K", "2-3");
+  put_cache(4, "many", "4");
+  const auto bytes = [&](const std::vector<int>& ids) {
+    std::vector<Cpu> cpus;
+    for (const int id : ids) cpus.push_back({.id = id, .core = id});
+    return shared_cache_bytes_in(root_.string(), cpus);
+  };
+  EXPECT_EQ(bytes({0, 1}), uint64_t{96} << 20);
+  EXPECT_EQ(bytes({0, 1, 2, 4, 5}), uint64_t{192} << 20);
+  EXPECT_EQ(bytes({4, 5}), 0u);
+  EXPECT_EQ(bytes({}), 0u);
+}
+
+TEST(ReadProbe, IsLargerThanTheCachesAsFarAsThereIsMemory) {
+  constexpr uint64_t kMiB = 1 << 20;
+  struct Case {
+    uint64_t cache_mib, available_mib, probe_mib;
+    bool is_short;
+  };
+  for (const Case& c :
+       {Case{0, 100'000, 512, false}, Case{32, 100'000, 512, false}, Case{128, 100'000, 512, false},
+        Case{129, 100'000, 516, false}, Case{384, 100'000, 1536, false},
+        Case{1152, 100'000, 4608, false}, Case{1152, 16'000, 2000, true},
+        Case{32, 2048, 256, false}, Case{32, 100, 64, true}, Case{32, 0, 64, true}}) {
+    const ProbeSize size = probe_size(c.cache_mib * kMiB, c.available_mib * kMiB);
+    EXPECT_EQ(size.n_bytes, c.probe_mib * kMiB) << c.cache_mib << " " << c.available_mib;
+    EXPECT_EQ(size.is_short(), c.is_short) << c.cache_mib << " " << c.available_mib;
+  }
+}
+
 TEST(Machine, AgreesWithTheSystem) {
   const MachineReport report = describe_machine();
   EXPECT_FALSE(report.cpu_name.empty());
@@ -103,7 +142,9 @@ TEST(Machine, AgreesWithTheSystem) {
 
 TEST(Machine, ReadSpeedIsPlausible) {
   Team team(static_cast<int>(allowed_cpus().cpus.size()));
-  const double gbps = measure_read_gbps(team);
+  const ReadRate rate = measure_read_rate(team);
+  const double gbps = rate.gbps;
+  EXPECT_GE(rate.probe_bytes, uint64_t{64} << 20);
   std::printf("reads %.1f GB/s with %d threads\n", gbps, team.n_threads());
   EXPECT_GT(gbps, 0.5);    // slower than any machine of the last twenty years
   EXPECT_LT(gbps, 10000);  // faster than caches: the loop was dropped
