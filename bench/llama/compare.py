@@ -86,9 +86,11 @@ def compare(shape, options, cpus):
                "vocabulary": shape.config["vocab_size"], "seed": options.seed, "flash_attention": options.flash_attention == "on"}
     runs = {"ft": [], "llama": []}
     for i in range(options.repeat):
-        print(f"{shape.name}: {i + 1} of {options.repeat}, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
         runs["ft"].append(measure_ft(shape, options, cpus))
         runs["llama"].append(measure_llama(request, cpus))
+        shown = ["{prefill_tokens_per_s:.1f} and {tokens_per_s:.1f}".format(**runs[program][i]) for program in ("ft", "llama")]
+        print(f"{shape.name}, {i + 1} of {options.repeat}: prefill and decode {shown[0]} tokens/s, llama.cpp {shown[1]}, "
+              f"load {os.getloadavg()[0]:.1f}", file=sys.stderr)
     kv_bytes = runs["ft"][0]["step_kv_bytes"]
     result = {"shape": shape.name, "load": os.getloadavg()[0]}
     result["ft"] = {"dense": runs["ft"][0]["dense"], "experts": runs["ft"][0]["experts"], "step_bytes": runs["ft"][0]["step_bytes"],
