@@ -2,6 +2,7 @@
 # Installs those of the project's Debian 12 packages that are missing: install_packages.sh GROUP...
 #   build  to compile the program          test   to build and run the tests, besides
 #   check  what .ci/run needs, besides
+#   compare  what compare_llama.sh needs, besides build, and a Node.js
 set -euo pipefail
 
 packages_of() {
@@ -19,8 +20,11 @@ packages_of() {
       echo ccache shellcheck clang-14 clang-format-14 clang-tidy-14 \
         libclang-rt-14-dev
       ;;
+    compare)
+      echo python3 python3-numpy
+      ;;
     *)
-      echo "install_packages.sh: no group '$1'; there are build, test and check" >&2
+      echo "install_packages.sh: no group '$1'; there are build, test, check and compare" >&2
       return 2
       ;;
   esac
