@@ -109,8 +109,8 @@ class Engine {
   /// An empty timeline; all sessions share the pages of one KV cache, which holds one full context.
   virtual std::unique_ptr<Session> open_session() = 0;
   virtual const ModelReport& model() const = 0;
-  virtual const LoadTimes& load_times() const = 0;
-  virtual int64_t n_context() const = 0;  // tokens of a session, at most
+  virtual const LoadTimes& load_times() const = 0;  // of this engine's load
+  virtual int64_t n_context() const = 0;            // tokens of a session, at most
 
   /// How fast this machine reads memory with the engine's threads; measured at the first call (about
   /// 0.3 s, over 512 MiB, or four times the caches of a machine that has more; an eighth of the free

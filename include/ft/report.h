@@ -43,7 +43,8 @@ struct ReadRate {
 struct LoadTimes {
   double open = 0;     // threads, headers, configuration, small vectors, plan
   double experts = 0;  // copied into the bank
-  double all = 0;      // with dense weights of a dummy, cache of keys and values, scratch, tables
+  // With dense weights of a dummy or in q8, measured crossovers, cache of keys and values, scratch, tables
+  double all = 0;
 };
 
 /// One row for each weight format found in a checkpoint: dense weights as the file has them, experts
@@ -52,6 +53,13 @@ struct FormatReport {
   std::string name;      // "bf16", "nvfp4", ...
   std::string used_for;  // "experts", "dense", "dense, made at load"
   uint64_t n_bytes = 0;
+};
+
+/// From how many rows of a step on kernels for many rows are taken for a format; measured at load.
+struct CrossoverReport {
+  std::string format;
+  int32_t decoded = 0;           // weights are decoded once for all rows
+  std::optional<int32_t> tiles;  // multiplied in matrix tiles, where the instruction set has them
 };
 
 struct ModelReport {
@@ -77,7 +85,8 @@ struct ModelReport {
   uint64_t host_bytes = 0;
   // Needed on a card that holds dense weights, KV and one layer's active experts
   uint64_t device_min_bytes = 0;
-  uint64_t device_all_bytes = 0;  // needed on a card that holds everything
+  uint64_t device_all_bytes = 0;            // needed on a card that holds everything
+  std::vector<CrossoverReport> crossovers;  // empty before a load, and where nothing is to choose
   std::vector<FormatReport> formats;
 };
 

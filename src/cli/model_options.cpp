@@ -127,6 +127,9 @@ EngineOptions ModelOptions::resolve(const std::string& command) const {
         fmt::format("--exact keeps keys and values in f32; leave out --kv-dtype {}", *kv_dtype));
   }
   engine.dense_dtype = dense_dtype_of(command, dense_dtype.value_or("file"));
+  if (is_exact && no_rounding) {
+    throw UsageError(command, "--exact rounds nothing; leave out --no-rounding");
+  }
   engine.exact = is_exact;
   engine.may_round = !no_rounding;
   engine.n_threads = static_cast<int>(n_threads.value_or(engine.n_threads));

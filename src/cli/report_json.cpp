@@ -22,6 +22,12 @@ std::string report_json(const ModelReport& model) {
     formats.push_back(
         {{"name", format.name}, {"used_for", format.used_for}, {"n_bytes", format.n_bytes}});
   }
+  Json crossovers = Json::array();
+  for (const CrossoverReport& rows : model.crossovers) {
+    crossovers.push_back({{"format", rows.format},
+                          {"decoded_from_rows", rows.decoded},
+                          {"tiles_from_rows", rows.tiles ? Json(*rows.tiles) : Json(nullptr)}});
+  }
   const Json json{{"path", model.path},
                   {"load_format", model.is_dummy ? "dummy" : "auto"},
                   {"architecture", model.architecture},
@@ -49,6 +55,7 @@ std::string report_json(const ModelReport& model) {
                   {"host_bytes", model.host_bytes},
                   {"device_min_bytes", model.device_min_bytes},
                   {"device_all_bytes", model.device_all_bytes},
+                  {"crossovers", std::move(crossovers)},
                   {"formats", std::move(formats)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

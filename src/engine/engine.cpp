@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 
 #include "base/cpus.h"
 #include "base/system_files.h"
@@ -26,11 +27,24 @@ double seconds_since(Clock::time_point start) {
 }
 
 std::vector<FormatId> formats_of(const Model& model) {
-  std::vector<FormatId> formats;
-  if (model.card().n_moe_layers > 0) formats.push_back(model.bank().layout().shape().format);
-  for (const auto& [format, tally] : model.weights().dense_tally()) formats.push_back(format);
-  if (model.dense_bank().n_bytes() > 0) formats.push_back(kIdOf<Q8>);
-  return formats;
+  std::set<FormatId> formats;
+  if (model.card().n_moe_layers > 0) formats.insert(model.bank().layout().shape().format);
+  for (const auto& [format, tally] : model.weights().dense_tally()) formats.insert(format);
+  if (model.dense_bank().n_bytes() > 0) formats.insert(kIdOf<Q8>);
+  return {formats.begin(), formats.end()};
+}
+
+/// What was measured for these formats, by name.
+std::vector<CrossoverReport> report_of(const Crossovers& crossovers,
+                                       std::span<const FormatId> formats, bool has_tiles) {
+  std::vector<CrossoverReport> rows;
+  for (const FormatId format : formats) {
+    const Crossovers::Rows& measured = crossovers.at(format);
+    rows.push_back({.format = std::string(name_of(format)),
+                    .decoded = measured.decoded,
+                    .tiles = has_tiles ? std::optional(measured.tiles) : std::nullopt});
+  }
+  return rows;
 }
 
 class CpuEngine : public Engine {
@@ -74,6 +88,7 @@ class CpuEngine : public Engine {
   void load(const EngineOptions& options) {
     const Placement& placement = opened_.placement;
     note(options, team_.note());
+    if (options.isa == "auto") note(options, isa_note());
     if (cuda_device() != nullptr) {
       note(options, "this version computes on the CPU: graphics cards are not used");
     }
@@ -100,7 +115,9 @@ class CpuEngine : public Engine {
         team_, [&](uint64_t done_bytes) { report(placement.bank_bytes + done_bytes); });
     report(total_bytes);
     Lane lane = {.ops = &ops_, .team = &team_, .may_round = options.may_round};
-    lane.crossovers = measure_crossovers(lane, formats_of(*opened_.model));
+    const std::vector<FormatId> formats = formats_of(*opened_.model);
+    lane.crossovers = measure_crossovers(lane, formats);
+    if (ops_.decodes) report_.crossovers = report_of(lane.crossovers, formats, ops_.has_tiles);
     runner_ = std::make_unique<Runner>(*opened_.model, placement, lane);
   }
 

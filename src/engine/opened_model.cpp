@@ -16,12 +16,13 @@ OpenedModel open_planned(const EngineOptions& options, int n_threads) {
                : Checkpoint::open(options.model_dir));
   opened.model = open_model(*opened.checkpoint);
   if (options.dense_dtype == DenseDType::kQ8) opened.model->plan_q8();
-  opened.placement =
-      plan_placement(*opened.model, {.n_context = options.n_context,
-                                     .n_prefill_rows = options.n_prefill_rows,
-                                     .n_threads = n_threads,
-                                     .kv_dtype = options.exact ? KvDType::kF32 : options.kv_dtype,
-                                     .is_dense_mapped = !is_dummy});
+  opened.placement = plan_placement(
+      *opened.model, {.n_context = options.n_context,
+                      .n_prefill_rows = options.n_prefill_rows,
+                      .n_threads = n_threads,
+                      .n_group_rows = cpu_ops(options.isa, options.exact).n_group_rows,
+                      .kv_dtype = options.exact ? KvDType::kF32 : options.kv_dtype,
+                      .is_dense_mapped = !is_dummy});
   return opened;
 }
 

@@ -28,11 +28,14 @@ int64_t context_of(const ModelCard& card, int64_t wanted) {
   return wanted > 0 ? wanted : std::min(card.n_context, kDefaultContext);
 }
 
-void check_rows(const ModelCard& card, int64_t n_rows) {
+void check_rows(const ModelCard& card, int64_t n_rows, int64_t n_group_rows) {
   if (n_rows < 1 || n_rows > kMostPrefillRows) {
     bad_input("{} rows of a prefill step are not possible, only 1 to {}", n_rows, kMostPrefillRows);
   }
-  if (n_rows * card.router.n_active > INT32_MAX) {
+  // Places of routes have 32 bits, and each expert's begin with a group.
+  const int64_t n_places =
+      n_rows * card.router.n_active + card.router.n_experts * (n_group_rows - 1);
+  if (n_places > INT32_MAX) {
     bad_input("{} rows of a prefill step with {} experts each are too many; take fewer rows",
               n_rows, card.router.n_active);
   }
@@ -42,7 +45,7 @@ void check_rows(const ModelCard& card, int64_t n_rows) {
 
 Placement plan_placement(const Model& model, const PlacementLimits& limits) {
   const ModelCard& card = model.card();
-  check_rows(card, limits.n_prefill_rows);
+  check_rows(card, limits.n_prefill_rows, limits.n_group_rows);
   Placement p;
   p.n_context = context_of(card, limits.n_context);
   p.n_prefill_rows = std::min(limits.n_prefill_rows, p.n_context);
@@ -61,8 +64,10 @@ Placement plan_placement(const Model& model, const PlacementLimits& limits) {
   p.logits_bytes = static_cast<uint64_t>(p.n_logit_rows) * row_bytes;
   p.copied_bytes = model.weights().copied_bytes();
   p.table_bytes = model.table_bytes(p.n_context);
-  p.scratch_bytes = model.scratch_bytes(
-      {.n_rows = p.n_prefill_rows, .n_context = p.n_context, .n_threads = limits.n_threads});
+  p.scratch_bytes = model.scratch_bytes({.n_rows = p.n_prefill_rows,
+                                         .n_context = p.n_context,
+                                         .n_threads = limits.n_threads,
+                                         .n_group_rows = limits.n_group_rows});
   return p;
 }
 

@@ -13,6 +13,7 @@ struct PlacementLimits {
   int64_t n_context = 0;  // asked for; 0: the model's, at most kDefaultContext
   int64_t n_prefill_rows = 0;
   int n_threads = 1;
+  int64_t n_group_rows = 1;  // of the table of operations
   KvDType kv_dtype = KvDType::kBF16;
   bool is_dense_mapped = true;  // false: made up, in memory of their own
 };

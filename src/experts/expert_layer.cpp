@@ -13,7 +13,8 @@ ExpertWork begin_experts(Lane& lane, const ExpertLayer& layer, const ExpertBank&
                   .weights = lane.arena->alloc<float>(x.rows * n_active)};
   work.results = scratch(lane, x.rows * n_active, x.cols);
   const TensorView logits = scratch(lane, x.rows, layer.spec.n_experts);
-  lane.ops->linear(lane, {.w = layer.router, .x = x, .y = logits, .bias = layer.router_bias});
+  lane.ops->linear(
+      lane, {.w = layer.router, .x = x, .y = logits, .bias = layer.router_bias, .keeps_x = true});
   lane.ops->route(lane, {.spec = layer.spec,
                          .logits = logits,
                          .bias = layer.selection_bias,
@@ -44,7 +45,7 @@ uint64_t scratch_bytes(const ExpertLayer& layer, const ExpertBank& bank, const S
   const uint64_t kept = Arena::bytes_for<int32_t>(n_routes) + Arena::bytes_for<float>(n_routes) +
                         Arena::bytes_for<float>(n_routes * d_model) +
                         Arena::bytes_for<float>(limits.n_rows * spec.n_experts);
-  return kept + std::max({linear_scratch_bytes(limits.n_rows, d_model, limits.n_threads),
+  return kept + std::max({linear_scratch_bytes(limits.n_rows, d_model, limits),
                           route_scratch_bytes(spec.n_experts, limits.n_threads),
                           experts_scratch_bytes(limits, spec, bank.layout().shape())});
 }

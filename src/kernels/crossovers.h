@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "tensor/formats.h"
@@ -21,7 +22,12 @@ struct Crossovers {
   FT_INLINE const Rows& at(FormatId format) const { return of[static_cast<size_t>(format)]; }
 };
 
-/// Times multiplications of the given formats on the lane with either kernel: some milliseconds.
+/// The least of the tried numbers of rows, ascending, from which on a kernel is faster with each; one
+/// more than the last, if it is not even with that.
+int32_t least_rows(std::span<const int64_t> tried, const std::function<bool(int64_t)>& is_faster);
+
+/// Times multiplications of the given formats with the lane's table, on the calling thread: some
+/// milliseconds each.
 Crossovers measure_crossovers(const Lane& lane, std::span<const FormatId> formats);
 
 }  // namespace ft

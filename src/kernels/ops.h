@@ -1,7 +1,8 @@
 // The table of all that a device can compute. Each operation takes its arguments as one struct,
 // filled by name, and does its work on the lane's threads before it returns (a GPU's table enqueues
 // instead). Rows of a matrix are `stride` floats apart. Every operation has one fixed order of
-// arithmetic, so all instruction sets give the same bits.
+// arithmetic, so all instruction sets give the same bits, except where a lane may round
+// (docs/FORMATS.md).
 #pragma once
 
 #include <cstdint>
@@ -21,16 +22,18 @@ struct EmbedArgs {
 };
 
 /// y[r, n] (+)= sum_k w[n, k] x[r, k] + bias[n].  x: [n_rows, w.cols], y: [n_rows, w.rows]
+/// keeps_x: x is not rounded, whatever the lane may: what it decides should not depend on the machine.
 struct LinearArgs {
   WeightView w = {};
   TensorView x = {};
   TensorView y = {};
   const float* bias = nullptr;
   bool accumulate = false;
+  bool keeps_x = false;
 };
 
-/// Several multiplications of the same x, all with its columns: x is packed once for those of one
-/// format, and their rows are handed out together.
+/// Several multiplications of the same x, all with its columns and one keeps_x: x is packed once for
+/// those of one format, and their rows are handed out together.
 struct LinearGroupArgs {
   const LinearArgs* parts = nullptr;
   int n_parts = 0;
@@ -197,6 +200,9 @@ struct ClampArgs {
 
 struct Ops {
   const char* name = nullptr;
+  bool decodes = false;      // weights for many rows, from Crossovers::Rows::decoded on
+  bool has_tiles = false;    // for many rows, from Crossovers::Rows::tiles on
+  int64_t n_group_rows = 1;  // rows of activations that some of its kernels take together
   void (*embed)(Lane&, const EmbedArgs&) = nullptr;
   void (*linear)(Lane&, const LinearArgs&) = nullptr;
   void (*linear_group)(Lane&, const LinearGroupArgs&) = nullptr;
@@ -219,6 +225,7 @@ struct StepLimits {
   int64_t n_rows = 0;
   int64_t n_context = 0;  // largest position + 1
   int n_threads = 0;
+  int64_t n_group_rows = 1;  // of the table that runs it
 };
 
 /// The sizes of an attention, as its scratch depends on them.
@@ -229,9 +236,9 @@ struct AttentionShape {
   int64_t d_v = 0;
 };
 
-/// Bytes of scratch that an operation takes from the arena: an upper bound over all tables. A
-/// head_linear over n_heads counts as n_rows * n_heads rows.
-uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in, int n_threads);
+/// Bytes of scratch that an operation takes from the arena: an upper bound over all tables with
+/// limits.n_group_rows. A head_linear over n_heads counts as n_rows * n_heads rows.
+uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in, const StepLimits& limits);
 uint64_t route_scratch_bytes(int64_t n_experts, int n_threads);
 uint64_t experts_scratch_bytes(const StepLimits& limits, const RouterSpec& spec,
                                const ExpertShape& shape);

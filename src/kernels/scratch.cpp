@@ -14,12 +14,11 @@ constexpr int64_t largest_segment(std::index_sequence<kIndices...>) {
   return std::max({std::tuple_element_t<kIndices, Formats>::kChunkValues * kPartials...});
 }
 
-// Rows of activations that matrix tiles take together (kGroupRows of the dots on AMX).
-constexpr int64_t kGroup = 16;
-
-/// Packed rows of a group are as long as bf16 rows, or shorter.
-uint64_t groups_bytes(int64_t n_rows, int64_t d_in) {
-  const auto rows = static_cast<int64_t>(round_up(static_cast<uint64_t>(n_rows), kGroup));
+/// Rows in groups, each as long as a row of bf16, or shorter.
+uint64_t groups_bytes(int64_t n_rows, int64_t d_in, const StepLimits& limits) {
+  if (limits.n_group_rows == 1) return 0;
+  const auto unit = static_cast<uint64_t>(limits.n_group_rows);
+  const auto rows = static_cast<int64_t>(round_up(static_cast<uint64_t>(n_rows), unit));
   return Arena::bytes_for<uint8_t>(rows * 2 * (d_in + 32));
 }
 
@@ -30,18 +29,18 @@ TensorView scratch(Lane& lane, int64_t rows, int64_t cols) {
       .data = lane.arena->alloc<float>(rows * cols), .rows = rows, .cols = cols, .stride = cols};
 }
 
-uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in, int n_threads) {
+uint64_t linear_scratch_bytes(int64_t n_rows, int64_t d_in, const StepLimits& limits) {
   constexpr auto kSegment =
       static_cast<uint64_t>(largest_segment(std::make_index_sequence<kFormats>()));
   const auto padded = static_cast<int64_t>(round_up(static_cast<uint64_t>(d_in), kSegment));
   constexpr int64_t kLine = 64 / sizeof(float);  // between rows
   // Float rows, or quants and scales, which are fewer than the values.
   const uint64_t packed =
-      Arena::bytes_for<float>(n_rows * (padded + kLine)) + groups_bytes(n_rows, d_in);
-  if (n_rows == 1) return packed + Arena::bytes_for<float>(1);
+      Arena::bytes_for<float>(n_rows * (padded + kLine)) + groups_bytes(n_rows, d_in, limits);
+  if (n_rows == 1) return packed;
   // Rows of weights that each member decodes: eight of floats, with a scale for each chunk; sixteen of
   // bytes are fewer.
-  return packed + Arena::bytes_for<float>(n_threads * 8 * (padded + padded / 8 + kLine));
+  return packed + Arena::bytes_for<float>(limits.n_threads * 8 * (padded + padded / 8 + kLine));
 }
 
 uint64_t route_scratch_bytes(int64_t n_experts, int n_threads) {
@@ -53,14 +52,15 @@ uint64_t route_scratch_bytes(int64_t n_experts, int n_threads) {
 uint64_t experts_scratch_bytes(const StepLimits& limits, const RouterSpec& spec,
                                const ExpertShape& shape) {
   const int64_t n_routes = limits.n_rows * spec.n_active;
-  const int64_t n_places = n_routes + std::min(n_routes, spec.n_experts) * (kGroup - 1);
+  const int64_t n_places =
+      n_routes + std::min(n_routes, spec.n_experts) * (limits.n_group_rows - 1);
   const uint64_t grouping = Arena::bytes_for<int32_t>(spec.n_experts + 1) +
                             2 * Arena::bytes_for<int32_t>(n_places) +
                             2 * Arena::bytes_for<int32_t>(spec.n_experts);
   return grouping + 2 * Arena::bytes_for<float>(n_places * shape.d_expert) +
-         groups_bytes(n_places, shape.d_model) +
-         linear_scratch_bytes(limits.n_rows, shape.d_model, limits.n_threads) +
-         linear_scratch_bytes(n_places, shape.d_expert, limits.n_threads);
+         groups_bytes(n_places, shape.d_model, limits) +
+         linear_scratch_bytes(limits.n_rows, shape.d_model, limits) +
+         linear_scratch_bytes(n_places, shape.d_expert, limits);
 }
 
 uint64_t attention_scratch_bytes(const StepLimits& limits, const AttentionShape& shape) {

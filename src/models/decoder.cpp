@@ -181,7 +181,8 @@ void Decoder::run_head(const Step& step, const TensorView& x, const TensorView& 
                           .d = card_.d_model,
                           .eps = parts_.eps});
   }
-  if (last.rows > 0) lane.ops->linear(lane, {.w = parts_.head, .x = last, .y = logits});
+  if (last.rows > 0)
+    lane.ops->linear(lane, {.w = parts_.head, .x = last, .y = logits, .keeps_x = true});
 }
 
 uint64_t Decoder::kv_step_bytes(const KvShape& kv, int64_t n_positions) const {
@@ -199,15 +200,14 @@ uint64_t Decoder::moe_scratch_bytes(const MoeBlock& block, const StepLimits& lim
   if (block.shared) {
     shared = Arena::bytes_for<float>(limits.n_rows * card_.d_model) +
              ft::scratch_bytes(*block.shared, limits) + Arena::bytes_for<float>(limits.n_rows) +
-             linear_scratch_bytes(limits.n_rows, card_.d_model, limits.n_threads);
+             linear_scratch_bytes(limits.n_rows, card_.d_model, limits);
   }
   return ft::scratch_bytes(block.experts, *bank_, limits) + shared;
 }
 
 uint64_t Decoder::scratch_bytes(const StepLimits& limits) const {
   const uint64_t rows = Arena::bytes_for<float>(limits.n_rows * card_.d_model);
-  uint64_t largest =
-      rows + linear_scratch_bytes(limits.n_rows, card_.d_model, limits.n_threads);  // the head
+  uint64_t largest = rows + linear_scratch_bytes(limits.n_rows, card_.d_model, limits);  // the head
   for (const DecoderLayer& layer : parts_.layers) {
     const uint64_t attention =
         std::visit([&](const auto& a) { return ft::scratch_bytes(a, limits); }, layer.attention);

@@ -60,8 +60,8 @@ uint64_t scratch_bytes(const GqaLayer& layer, const StepLimits& limits) {
   const int64_t d = layer.spec.d_head;
   const uint64_t rows = Arena::bytes_for<float>(limits.n_rows * layer.q.rows) +
                         2 * Arena::bytes_for<float>(limits.n_rows * layer.k.rows);
-  return rows + std::max({linear_scratch_bytes(limits.n_rows, layer.q.cols, limits.n_threads),
-                          linear_scratch_bytes(limits.n_rows, layer.o.cols, limits.n_threads),
+  return rows + std::max({linear_scratch_bytes(limits.n_rows, layer.q.cols, limits),
+                          linear_scratch_bytes(limits.n_rows, layer.o.cols, limits),
                           attention_scratch_bytes(limits, {.n_heads = layer.spec.n_heads,
                                                            .n_kv_heads = layer.spec.n_kv_heads,
                                                            .d_k = d,

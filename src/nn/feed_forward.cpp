@@ -18,8 +18,8 @@ void feed_forward(Lane& lane, const FeedForward& block, const TensorView& x, con
 
 uint64_t scratch_bytes(const FeedForward& block, const StepLimits& limits) {
   return 2 * Arena::bytes_for<float>(limits.n_rows * block.gate.rows) +
-         std::max(linear_scratch_bytes(limits.n_rows, block.gate.cols, limits.n_threads),
-                  linear_scratch_bytes(limits.n_rows, block.down.cols, limits.n_threads));
+         std::max(linear_scratch_bytes(limits.n_rows, block.gate.cols, limits),
+                  linear_scratch_bytes(limits.n_rows, block.down.cols, limits));
 }
 
 }  // namespace ft

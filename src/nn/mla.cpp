@@ -119,10 +119,10 @@ uint64_t scratch_bytes(const MlaLayer& layer, const StepLimits& limits) {
                         rows(spec.n_heads * spec.d_value);
   return kept +
          std::max(
-             {linear_scratch_bytes(limits.n_rows, layer.kv_down.cols, limits.n_threads),
-              linear_scratch_bytes(limits.n_rows, layer.q.cols, limits.n_threads),
-              linear_scratch_bytes(limits.n_rows, layer.o.cols, limits.n_threads),
-              linear_scratch_bytes(limits.n_rows * spec.n_heads, spec.d_latent, limits.n_threads),
+             {linear_scratch_bytes(limits.n_rows, layer.kv_down.cols, limits),
+              linear_scratch_bytes(limits.n_rows, layer.q.cols, limits),
+              linear_scratch_bytes(limits.n_rows, layer.o.cols, limits),
+              linear_scratch_bytes(limits.n_rows * spec.n_heads, spec.d_latent, limits),
               attention_scratch_bytes(
                   limits,
                   {.n_heads = spec.n_heads, .n_kv_heads = 1, .d_k = d_key, .d_v = spec.d_latent})});

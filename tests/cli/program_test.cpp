@@ -75,6 +75,7 @@ TEST(Program, MistakesOnTheCommandLineHaveStatusTwoAndAHint) {
       {"logits", "--tokens", "1", "--dense-dtype", ""},
       {"run", "--exact", "--kv-dtype", "bf16", "x"},
       {"run", "--exact", "--kv-dtype", "fp8", "x"},
+      {"run", "--exact", "--no-rounding", "x"},
       {"run", "--greedy", "--temperature", "1", "x"},
       {"run", "--greedy", "--top-p", "0.5", "x"},
       {"run", "--temperature", "0", "--top-k", "4", "x"},

@@ -62,8 +62,11 @@ TEST_P(Scratch, NoStepTakesMoreThanIsPlanned) {
     const Checkpoint checkpoint = Checkpoint::open(made.folder());
     const std::unique_ptr<Model> model = open_model(checkpoint);
     const int64_t n_rows = pick(random, {1, 7, 34, 70});
-    const Placement placement = plan_placement(
-        *model, {.n_context = 0, .n_prefill_rows = n_rows, .n_threads = team.n_threads()});
+    const Placement placement =
+        plan_placement(*model, {.n_context = 0,
+                                .n_prefill_rows = n_rows,
+                                .n_threads = team.n_threads(),
+                                .n_group_rows = cpu_ops("auto", false).n_group_rows});
     model->bank().fill(team, {});
     // As little as a machine can be measured to want, so that all that can be decoded is.
     Crossovers least;

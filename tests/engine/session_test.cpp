@@ -138,8 +138,11 @@ TEST_P(ReusedPages, GiveTheLogitsOfAFreshRun) {
   const Checkpoint checkpoint = Checkpoint::open(fixture_dir(GetParam()));
   const std::unique_ptr<Model> model = open_model(checkpoint);
   Team team(thread_counts().back());
-  const Placement placement = plan_placement(
-      *model, {.n_context = 400, .n_prefill_rows = 9, .n_threads = team.n_threads()});
+  const Placement placement =
+      plan_placement(*model, {.n_context = 400,
+                              .n_prefill_rows = 9,
+                              .n_threads = team.n_threads(),
+                              .n_group_rows = cpu_ops("auto", false).n_group_rows});
   model->bank().fill(team, {});
   Runner runner(*model, placement,
                 {.ops = &cpu_ops("auto", false), .team = &team, .may_round = true});

@@ -43,6 +43,7 @@ struct AmxBf16Dot {
     const uint8_t* from = w.codes + weights.n * w.row_bytes + step * 2 * kStep;
     const int64_t left = w.cols - step * kStep;
     if (weights.count == kTileRows && left >= kStep) return {from, w.row_bytes};
+    written(edge);  // and read: what it held before has been loaded
     __builtin_memset(edge, 0, kTileBytes);
     const auto n_bytes = static_cast<size_t>(2 * (left < kStep ? left : kStep));
     for (int i = 0; i < weights.count; ++i)
@@ -51,12 +52,11 @@ struct AmxBf16Dot {
     return {edge, 2 * kStep};
   }
 
-  /// From a tile of results to sums[m * kWeights + i].
-  static FT_INLINE void store_sums(const uint8_t* by_weight, float* sums) {
+  /// From a tile of results, a row for each row of weights, to sums[m * kWeights + i].
+  static FT_INLINE void turn_sums(const uint8_t* by_weight, float* sums) {
     Ints r[kTileRows];
     for (int i = 0; i < kTileRows; ++i) r[i] = load_ints(by_weight + 64 * i);
-    transpose_words(r);
-    for (int m = 0; m < kTileRows; ++m) store_ints(sums + m * kWeights, r[m]);
+    store_turned(r, sums, kWeights);
   }
 
   /// 16 or 32 rows of weights times one or two groups of activations.
@@ -88,18 +88,18 @@ struct AmxBf16Dot {
     }
     float* second = sums + kTileRows * kWeights;
     _tile_stored(0, edge, 64);
-    store_sums(edge, sums);
+    turn_sums(edge, sums);
     if constexpr (kTwoWeights) {
       _tile_stored(1, edge, 64);
-      store_sums(edge, sums + kTileRows);
+      turn_sums(edge, sums + kTileRows);
     }
     if constexpr (kTwoGroups) {
       _tile_stored(2, edge, 64);
-      store_sums(edge, second);
+      turn_sums(edge, second);
     }
     if constexpr (kTwoWeights && kTwoGroups) {
       _tile_stored(3, edge, 64);
-      store_sums(edge, second + kTileRows);
+      turn_sums(edge, second + kTileRows);
     }
   }
 

@@ -1,7 +1,7 @@
 // dot.inl's int8 partner on AMX tiles. A tile sums the products of one block for 16 rows of weights and
 // 16 of activations exactly; what follows is the specification's order, so the bits are the same.
 
-/// Sixteen scales of a row of weights, from block `first` on.
+/// Sixteen scales of a row of weights.
 template <typename F>
 FT_INLINE Floats sixteen_scales(const uint8_t* from) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
@@ -140,8 +140,7 @@ struct AmxInt8Dot {
     Ints r[kTileRows];
     unroll<kTileRows>([&](auto i)
                           FT_INLINE_LAMBDA { r[i] = std::bit_cast<Ints>(now[i] * factor); });
-    transpose_words(r);
-    for (int m = 0; m < kTileRows; ++m) store_ints(sums + m * kWeights, r[m]);
+    store_turned(r, sums, kWeights);
   }
 
   /// sums[m * kWeights + i]

@@ -61,3 +61,9 @@ FT_INLINE void transpose_words(Ints (&r)[kTileRows]) {
     r[12 + j] = _mm512_shuffle_i32x4(b, d, 0xDD);
   }
 }
+
+/// Word j of row i goes to to[j * stride + i].
+FT_INLINE void store_turned(Ints (&r)[kTileRows], float* to, int64_t stride) {
+  transpose_words(r);
+  for (int j = 0; j < kTileRows; ++j) store_ints(to + j * stride, r[j]);
+}

@@ -260,7 +260,7 @@ void mix_panel(const BlockWork& work, const ValuePanel& panel, int64_t query, in
   };
   const auto multiply = [&](auto rows, int64_t first, const Span& steps) {
     if (steps.begin >= steps.end) return;
-    multiply_rows<P, decltype(rows)::value, true>(
+    multiply_queries<P, decltype(rows)::value, true>(
         panel.values.part(panel.index, steps),
         {space.scores + first * kBlockPositions + panel.at, kBlockPositions,
          space.block + first * space.record + panel.index * kPanelLanes, space.record});

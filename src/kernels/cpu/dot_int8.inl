@@ -127,19 +127,20 @@ struct VectorInt8Dot {
   static FT_INLINE void add_group(const Group& g, const uint8_t* const* rows, int64_t offset,
                                   int64_t left, Floats* partial) {
     constexpr int kOfPiece = Codes::kCodeVectors / kPieces;  // vectors of codes
+    const uint8_t* at[kRowCount];
+    unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA { at[m] = in_register(rows[m] + offset); });
     unroll<kPieces>([&](auto b) FT_INLINE_LAMBDA {
       Ints sums[kRowCount];
-      unroll<kRowCount>([&](auto m)
-                            FT_INLINE_LAMBDA { sums[m] = Codes::first_sums(rows[m] + offset, b); });
+      unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA { sums[m] = Codes::first_sums(at[m], b); });
       unroll<kOfPiece / 4>([&](auto i) FT_INLINE_LAMBDA {
         constexpr int kFirst = b * kOfPiece + i * 4;
         unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA {
-          sums[m] = Codes::add(sums[m], g.codes + kFirst, rows[m] + offset + kFirst * kVectorBytes);
+          sums[m] = Codes::add(sums[m], g.codes + kFirst, at[m] + kFirst * kVectorBytes);
         });
       });
       unroll<kRowCount>([&](auto m) FT_INLINE_LAMBDA {
         const auto* x_scales =
-            reinterpret_cast<const float*>(rows[m] + offset + Codes::kScales + b * kVectorBytes);
+            reinterpret_cast<const float*>(at[m] + Codes::kScales + b * kVectorBytes);
         const Floats scale = g.scales[b] * load_floats(x_scales);
         if constexpr (kWhole) {
           partial[m] = fma32(scale, to_floats(sums[m]), partial[m]);

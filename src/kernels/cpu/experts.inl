@@ -72,13 +72,12 @@ FT_INLINE void gate_up_rows(const ExpertStep& step, const Packed& x, int32_t exp
   const uint8_t* record = step.record(expert);
   const int32_t first = g.offsets[expert];
   const int64_t n_rows = g.offsets[expert + 1] - first;
-  constexpr bool kIsGrouped = kGroupRows < D >> 1;
   for (const ExpertMatrix matrix : {ExpertMatrix::kGate, ExpertMatrix::kUp}) {
     const TensorView& y = matrix == ExpertMatrix::kGate ? step.hidden : step.up;
     const Product product = {.w = layout.matrix(record, matrix),
-                             .x = kIsGrouped ? x.from(first) : x,
+                             .x = kIsGrouped<D> ? x.from(first) : x,
                              .n_rows = n_rows,
-                             .x_rows = kIsGrouped ? nullptr : g.rows + first,
+                             .x_rows = kIsGrouped<D> ? nullptr : g.rows + first,
                              .y = y.slice(first, n_rows),
                              .bias = layout.bias(record, matrix),
                              .fewest_decoded = step.fewest_decoded};
@@ -140,13 +139,13 @@ FT_INLINE void experts_with(Lane& lane, const ExpertsArgs& args) {
   const int64_t decoded_bytes = may_decode<D>(args.x.rows) ? larger : 0;
   uint8_t* decoded = lane.arena->alloc<uint8_t>(decoded_bytes * lane.team->n_threads());
   Packed x = pack_rows<D>(lane, args.x, shape.d_model, 1, 0);
-  if constexpr (kGroupRows < D >> 1) x = group_rows<D>(lane, x, shape.d_model, g.n_places, g.rows);
+  if constexpr (kIsGrouped<D>) x = group_rows<D>(lane, x, shape.d_model, g.n_places, g.rows);
   for_rows_of_experts<D>(lane, g, shape.d_expert, row_bytes_of(shape.format, shape.d_model),
                          [&](int32_t expert, const WeightRows& rows, int member) {
                            gate_up_rows<D>(step, x, expert, rows, decoded + member * decoded_bytes);
                          });
   Packed h = pack_rows<D>(lane, step.hidden, shape.d_expert, 1, 0);
-  if constexpr (kGroupRows < D >> 1) h = group_rows<D>(lane, h, shape.d_expert, g.n_places);
+  if constexpr (kIsGrouped<D>) h = group_rows<D>(lane, h, shape.d_expert, g.n_places);
   for_rows_of_experts<D>(lane, g, shape.d_model, row_bytes_of(shape.format, shape.d_expert),
                          [&](int32_t expert, const WeightRows& rows, int member) {
                            down_rows<D>(step, h, expert, rows, decoded + member * decoded_bytes);
@@ -157,7 +156,7 @@ template <bool kExact>
 void experts(Lane& lane, const ExpertsArgs& args) {
   const int64_t n_routes = args.x.rows * args.n_active;
   visit_format(args.layout->shape().format, [&](auto format) {
-    visit_dot<decltype(format), kExact>(lane, n_routes / args.n_experts,
+    visit_dot<decltype(format), kExact>(lane, lane.may_round, n_routes / args.n_experts,
                                         [&](auto dot) { experts_with<decltype(dot)>(lane, args); });
   });
 }

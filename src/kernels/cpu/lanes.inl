@@ -42,6 +42,13 @@ FT_INLINE Floats in_register(Floats x) {
   return x;
 }
 
+/// The same for an address: what lies behind it is reached by a displacement, where GCC would compute
+/// each address before the loop, run out of registers and read them back.
+FT_INLINE const uint8_t* in_register(const uint8_t* at) {
+  asm("" : "+r"(at));
+  return at;
+}
+
 FT_INLINE Floats greater(Floats a, Floats b) {
   return a > b ? a : b;
 }

@@ -6,7 +6,7 @@ FT_INLINE void linear_parts(Lane& lane, const LinearArgs* parts, int n_parts) {
   const TensorView& x = parts[0].x;
   const int64_t cols = parts[0].w.cols;
   Packed packed = pack_rows<D>(lane, x, cols, 1, 0);
-  if constexpr (kGroupRows < D >> 1) packed = group_rows<D>(lane, packed, cols, x.rows);
+  if constexpr (kIsGrouped<D>) packed = group_rows<D>(lane, packed, cols, x.rows);
   const int64_t decoded_bytes = may_decode<D>(x.rows) ? D::decoded_bytes(cols) : 0;
   uint8_t* decoded = lane.arena->alloc<uint8_t>(decoded_bytes * lane.team->n_threads());
   int64_t n_rows = 0;
@@ -41,7 +41,8 @@ void linear_group(Lane& lane, const LinearGroupArgs& args) {
     const FormatId format = args.parts[first].w.format;
     while (end < args.n_parts && args.parts[end].w.format == format) ++end;
     visit_format(format, [&](auto f) {
-      visit_dot<decltype(f), kExact>(lane, args.parts[0].x.rows, [&](auto dot) {
+      const bool may_round = lane.may_round && !args.parts[first].keeps_x;
+      visit_dot<decltype(f), kExact>(lane, may_round, args.parts[first].x.rows, [&](auto dot) {
         linear_parts<decltype(dot)>(lane, args.parts + first, end - first);
       });
     });

@@ -12,6 +12,8 @@ struct Packed {
 /// Rows of activations that a dot wants as one group; 1: each by itself.
 template <typename D>
 constexpr int kGroupRows = 1;
+template <typename D>
+constexpr bool kIsGrouped = (kGroupRows<D> > 1);
 
 /// Largest magnitude to 127, round to nearest even by adding 1.5 * 2^23.
 template <int kBlock>

@@ -133,7 +133,7 @@ FT_INLINE void multiply_steps(const PanelPart& part, const float* x, int64_t str
 
 /// Of kQ rows at once, whose sums stay in registers.
 template <typename P, int kQ, bool kAdd>
-void multiply_rows(const PanelPart& part, const PanelProduct& product) {
+void multiply_queries(const PanelPart& part, const PanelProduct& product) {
   Floats sums[kQ][kPanelVectors];
   for (int q = 0; q < kQ; ++q) {
     for (int v = 0; v < kPanelVectors; ++v) {
@@ -155,7 +155,7 @@ constexpr int kRowsAtOnce = kLanes == 16 ? 8 : 4;
 template <typename P, bool kAdd, int kQ = kRowsAtOnce>
 FT_INLINE void multiply_panel(const PanelPart& part, PanelProduct product, int64_t n_rows) {
   for (; n_rows >= kQ; n_rows -= kQ) {
-    multiply_rows<P, kQ, kAdd>(part, product);
+    multiply_queries<P, kQ, kAdd>(part, product);
     product.x += kQ * product.x_stride;
     product.y += kQ * product.y_stride;
   }

@@ -75,15 +75,23 @@ bool has_avx512_bf16() {
   return has_avx512_vnni() && __get_cpuid_count(7, 1, &a, &b, &c, &d) == 1 && (a & 1u << 5) != 0;
 }
 
-/// Tiles (leaf 7, EDX bits 24, 25, 22: tiles, int8, bf16), which Linux lends a process that asks: it has
-/// to keep 8 KB more for each thread. Asking again changes nothing.
-bool has_amx() {
+/// Leaf 7, EDX bits 24, 25, 22: tiles, int8, bf16.
+bool has_tiles() {
   constexpr unsigned kAll = 1u << 24 | 1u << 25 | 1u << 22;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) == 1 && (d & kAll) == kAll;
+}
+
+/// Linux lends tiles to a process that asks: it has to keep 8 KB more for each thread. Asking again
+/// changes nothing.
+bool may_use_tiles() {
   constexpr int kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr int kTileData = 18;
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return has_avx512_bf16() && __get_cpuid_count(7, 0, &a, &b, &c, &d) == 1 && (d & kAll) == kAll &&
-         syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+  return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+}
+
+bool has_amx() {
+  return has_avx512_bf16() && has_tiles() && may_use_tiles();
 }
 
 // Best first. What is asked for is what cmake/isa.cmake compiles with.
@@ -107,12 +115,18 @@ std::vector<std::string> available_isas() {
   return names;
 }
 
+std::string isa_note() {
+  if (!has_avx512_bf16() || !has_tiles() || may_use_tiles()) return {};
+  return "amx: the processor has it, but this system does not lend its tiles (Linux 5.16 and newer "
+         "do)";
+}
+
 const Ops& cpu_ops(std::string_view isa, bool exact) {
   const char* variable = std::getenv("FT_ISA");
   const bool is_forced = isa == "auto" && variable != nullptr && *variable != '\0';
   const std::string_view wanted = is_forced ? variable : isa;
   for (const Isa& row : kIsas) {
-    if (row.is_possible() && (wanted == "auto" || wanted == row.name)) return row.ops(exact);
+    if ((wanted == "auto" || wanted == row.name) && row.is_possible()) return row.ops(exact);
   }
   bad_input("instruction set '{}'{} is not possible here; this machine and this build can run: {}",
             printable(wanted), is_forced ? " (from the environment's FT_ISA)" : "",

@@ -13,6 +13,9 @@ struct Ops;
 /// among them.
 std::vector<std::string> available_isas();
 
+/// Why a set that the processor has cannot be taken ("amx: ..."); "" where there is none such.
+std::string isa_note();
+
 /// The table of one set, or of the best for "auto" (environment FT_ISA stands in for "auto" where
 /// it is set). `exact`: the specification, dequantised weights times float32 activations. Errors:
 /// kBadInput with the list of those that are possible.

@@ -4,6 +4,9 @@ template <bool kExact>
 const Ops& table(const char* name) {
   static const Ops ops = {
       .name = name,
+      .decodes = Dot<Bf16, kExact>::kDecoding == Decoding::kForMany,
+      .has_tiles = !kExact && kTileGroup > 1,
+      .n_group_rows = kExact ? 1 : kTileGroup,
       .embed = embed,
       .linear = linear<kExact>,
       .linear_group = linear_group<kExact>,
