@@ -48,18 +48,22 @@ void add_expert_cases(Sizes sizes, std::vector<Case>& cases) {
   const std::vector<Shape> shapes =
       is_small ? std::vector<Shape>{{512, 256}}
                : std::vector<Shape>{{2048, 768}, {4096, 2048}, {2880, 2880}};
-  const auto add = [&](FormatId format, const Shape& shape, int64_t n_rows) {
+  const auto make = [&](FormatId format, const Shape& shape, int64_t n_rows) -> Case {
     const test::ExpertsCase c = {
         .shape = {.format = format, .d_model = shape.first, .d_expert = shape.second},
         .n_rows = n_rows,
         .n_experts = is_small ? 4 : 64,
         .n_active = is_small ? 2 : 8};
-    cases.push_back(
-        {"experts/" + c.name(), [c](Rig& rig, Pool& pool) { return prepare(c, rig, pool); }});
+    return {"experts/" + c.name(), [c](Rig& rig, Pool& pool) { return prepare(c, rig, pool); }};
   };
   for (const FormatId format : test::all_formats()) {
-    for (const Shape& shape : shapes) add(format, shape, 1);
-    for (const int64_t n_rows : many_rows(sizes)) add(format, shapes.front(), n_rows);
+    for (const Shape& shape : shapes) cases.push_back(make(format, shape, 1));
+    for (const int64_t n_rows : many_rows(sizes)) {
+      cases.push_back(make(format, shapes.front(), n_rows));
+    }
+  }
+  for (const int64_t n_rows : rounded_rows(sizes)) {
+    cases.push_back(rounded(make(kIdOf<Bf16>, shapes.front(), n_rows)));
   }
 }
 

@@ -50,15 +50,18 @@ void add_linear_cases(Sizes sizes, std::vector<Case>& cases) {
   const bool is_small = sizes == Sizes::kSmall;
   const int64_t d_gemv = is_small ? 512 : 4096;
   const int64_t d_many = is_small ? 256 : 2048;
-  const auto add = [&](const test::LinearCase& c) {
-    cases.push_back(
-        {"linear/" + c.name(), [c](Rig& rig, Pool& pool) { return prepare(c, rig, pool); }});
+  const auto make = [](const test::LinearCase& c) -> Case {
+    return {"linear/" + c.name(), [c](Rig& rig, Pool& pool) { return prepare(c, rig, pool); }};
+  };
+  const auto many = [&](FormatId format, int64_t n_rows) {
+    return make({.format = format, .n_rows = n_rows, .d_in = d_many, .d_out = d_many});
   };
   for (const FormatId format : test::all_formats()) {
-    add({.format = format, .n_rows = 1, .d_in = d_gemv, .d_out = d_gemv});
-    for (const int64_t n_rows : many_rows(sizes)) {
-      add({.format = format, .n_rows = n_rows, .d_in = d_many, .d_out = d_many});
-    }
+    cases.push_back(make({.format = format, .n_rows = 1, .d_in = d_gemv, .d_out = d_gemv}));
+    for (const int64_t n_rows : many_rows(sizes)) cases.push_back(many(format, n_rows));
+  }
+  for (const int64_t n_rows : rounded_rows(sizes)) {
+    cases.push_back(rounded(many(kIdOf<Bf16>, n_rows)));
   }
 }
 

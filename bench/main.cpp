@@ -87,7 +87,10 @@ void run(const std::vector<Case>& cases, const Options& o, RunInfo info) {
   const Baseline baseline = o.baseline.empty() ? Baseline() : Baseline::read(o.baseline);
   std::vector<std::unique_ptr<Rig>> rigs;
   const auto probe_bytes = o.is_small ? std::optional(kSmallProbe) : std::nullopt;
-  for (const int n : o.threads) rigs.push_back(std::make_unique<Rig>(o.isa, n, probe_bytes));
+  for (const int n : o.threads) {
+    rigs.push_back(std::make_unique<Rig>(o.isa, n, probe_bytes));
+    rigs.back()->measure_crossovers();
+  }
   Rig& widest = **std::max_element(rigs.begin(), rigs.end(), [](const auto& a, const auto& b) {
     return a->team().n_threads() < b->team().n_threads();
   });

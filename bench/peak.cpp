@@ -2,10 +2,13 @@
 // product, and this file needs no flags of an instruction set.
 #include "bench/peak.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
+#include "base/check.h"
 #include "bench/each_member.h"
 
 namespace ft::bench {
@@ -34,6 +37,9 @@ namespace {
   "vpaddd %%" R T ", %%" R I ", %%" R I "\n\t"
 #define FT_MADD_YMM(I, T) FT_MADD("ymm", I, T)
 #define FT_MADD_ZMM(I, T) FT_MADD("zmm", I, T)
+#define FT_DOT_TILE(I) "tdpbssd %%tmm7, %%tmm6, %%tmm" I "\n\t"
+#define FT_SIX_TILES \
+  FT_DOT_TILE("0") FT_DOT_TILE("1") FT_DOT_TILE("2") FT_DOT_TILE("3") FT_DOT_TILE("4") FT_DOT_TILE("5")
 // clang-format on
 
 void fma_ymm(int64_t n) {
@@ -55,6 +61,28 @@ void madd_zmm(int64_t n) {
   FT_LOOP(FT_SIX(FT_MADD_ZMM));
 }
 
+/// All tiles are of 16 rows of 64 bytes, so that a result has 16 x 16 sums of 64 products each. Compilers
+/// use no tiles by themselves.
+void dot_tiles(int64_t n) {
+  struct alignas(64) Palette {
+    uint8_t palette = 1;
+    uint8_t start_row = 0;
+    uint8_t reserved[14] = {};
+    uint16_t row_bytes[16] = {};
+    uint8_t n_rows[16] = {};
+  } shapes;
+  for (int t = 0; t < 8; ++t) {
+    shapes.row_bytes[t] = 64;
+    shapes.n_rows[t] = 16;
+  }
+  asm volatile(
+      "ldtilecfg %1\n\t"  // all tiles are zero after it
+      "1:\n\t" FT_SIX_TILES "dec %0\n\tjnz 1b\n\ttilerelease\n"
+      : "+r"(n)
+      : "m"(shapes)
+      : "cc");
+}
+
 /// What scalar kernels call for each product.
 void fma_scalar(int64_t n) {
   float a = 0, b = 0, c = 0, d = 0;
@@ -69,19 +97,36 @@ void fma_scalar(int64_t n) {
   source = a + b + c + d;
 }
 
+constexpr PeakLoop kFmaYmm = {fma_ymm, 12 * 8};
+constexpr PeakLoop kFmaZmm = {fma_zmm, 12 * 16};
+constexpr PeakLoop kDotZmm = {dot_zmm, 12 * 64};
+constexpr PeakLoop kDotTiles = {dot_tiles, 6 * 16 * 16 * 64};
+
+struct Peak {
+  std::string_view isa;
+  PeakLoop float32;
+  PeakLoop int8;
+};
+
+constexpr Peak kPeaks[] = {
+    {"amx", kFmaZmm, kDotTiles},
+    {"avx512_bf16", kFmaZmm, kDotZmm},
+    {"avx512_vnni", kFmaZmm, kDotZmm},
+    {"avx512", kFmaZmm, {madd_zmm, 6 * 64}},
+    {"avx_vnni", kFmaYmm, {dot_ymm, 12 * 32}},
+    {"avx2", kFmaYmm, {madd_ymm, 6 * 32}},
+    {"scalar", {fma_scalar, 4}, {}},
+};
+
 }  // namespace
 
 MultiplyPeak::MultiplyPeak(std::string_view isa) {
-  const bool has_dot = isa.find("vnni") != std::string_view::npos;
-  if (isa.starts_with("avx512")) {
-    float_ = {fma_zmm, 12 * 16};
-    int8_ = has_dot ? PeakLoop{dot_zmm, 12 * 64} : PeakLoop{madd_zmm, 6 * 64};
-  } else if (isa.starts_with("avx")) {
-    float_ = {fma_ymm, 12 * 8};
-    int8_ = has_dot ? PeakLoop{dot_ymm, 12 * 32} : PeakLoop{madd_ymm, 6 * 32};
-  } else if (isa == "scalar") {
-    float_ = {fma_scalar, 4};
-  }
+  const auto* peak = std::find_if(std::begin(kPeaks), std::end(kPeaks),
+                                  [&](const Peak& p) { return p.isa == isa; });
+  FT_CHECK(peak != std::end(kPeaks),
+           "an instruction set without a multiply peak: add it to kPeaks");
+  float_ = peak->float32;
+  int8_ = peak->int8;
 }
 
 double MultiplyPeak::measure(Team& team, const PeakLoop& loop) {

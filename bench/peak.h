@@ -17,8 +17,7 @@ struct PeakLoop {
 
 class MultiplyPeak {
  public:
-  /// `isa` as kernels/cpu/select.h names it: loops are those of the widest set that the name begins
-  /// with.
+  /// `isa` as kernels/cpu/select.h names it. Tiles of "amx" must have been asked for, as cpu_ops does.
   explicit MultiplyPeak(std::string_view isa);
 
   /// 10^9 multiplications and additions a second, measured for 20 ms; 0 where not known.

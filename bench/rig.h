@@ -20,6 +20,10 @@ class Rig {
   /// kBadInput for a set or a number of threads that is not possible here.
   Rig(const std::string& isa, int n_threads, std::optional<uint64_t> probe_bytes);
 
+  /// From here on the lane takes the kernels that an engine would take on this machine, instead of the
+  /// same ones on all machines.
+  void measure_crossovers();
+
   Lane& lane() { return lane_; }
   Team& team() { return team_; }
   ProbeSize probe_size() const { return probe_size_; }

@@ -68,6 +68,12 @@ inline Partner partner_of(FormatId format) {
   return visit_format(format, [](auto f) { return decltype(f)::kPartner; });
 }
 
+/// Numbers of rows with which activations may be rounded, as a prompt has them.
+std::vector<int64_t> rounded_rows(Sizes sizes);
+
+/// The same case in bf16 with activations that may be rounded; its name says "bf16-rounded".
+Case rounded(Case c);
+
 /// All cases, in the order in which they are shown.
 std::vector<Case> all_cases(Sizes sizes);
 

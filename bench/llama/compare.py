@@ -72,9 +72,11 @@ def measure_ft(shape, options, cpus):
     """The second repetition: the first is to warm up."""
     report = json_of([options.ft, "bench", "decode", "--quiet", "--json", "--model", shape.folder, "--load-format", "dummy",
                       "--device", "host", "--strategies", "cpu", "--prompt", options.prompt, "--tokens", options.tokens,
+                      "--dense-dtype", "q8" if options.dense == "q8" else "file",
                       "--repeat", 2, "--threads", options.threads, "--prefill-rows", options.prefill_rows], cpus)
+    formats = {format["name"] for format in report["model"]["formats"]}
     return {**report["runs"][0], **report["runs"][0]["repetitions"][-1], "experts": report["model"]["experts_format"],
-            "dense": "bf16"}
+            "dense": "q8" if "q8" in formats else "bf16"}
 
 
 def measure_llama(request, cpus):
@@ -155,7 +157,7 @@ def parse():
     parser.add_argument("--tokens", type=int, default=64, help="decode steps behind it (64)")
     parser.add_argument("--repeat", type=int, default=3, help="measurements of each, in turn (3)")
     parser.add_argument("--threads", type=int, help="of each (one for each core that may be used)")
-    parser.add_argument("--dense", choices=("bf16", "q8"), default="bf16", help="llama.cpp's dense weights; ft's are bf16 (bf16)")
+    parser.add_argument("--dense", choices=("bf16", "q8"), default="bf16", help="dense weights of both (bf16)")
     parser.add_argument("--experts", choices=sorted(set(blocks.FORMATS) - {"f32"}), help="llama.cpp's (as config.json declares)")
     parser.add_argument("--flash-attention", choices=("on", "off"), default="on", help="llama.cpp's (on)")
     parser.add_argument("--prefill-rows", type=int, default=256, help="ft's prompt tokens of a step (256); llama.cpp has 512")

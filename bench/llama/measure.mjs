@@ -15,15 +15,21 @@ function randomIds(n, nVocab, seed) {
     });
 }
 
+async function nextToken(steps) {
+    const step = await steps.next();
+    if (step.done) throw new Error("llama.cpp ended before it was asked to: a step is missing");
+    return step.value;
+}
+
 // The first evaluation is the prompt's and ends with a token, each further one is a step.
 async function run(sequence, prompt, nTokens) {
     await sequence.clearHistory();
     const ids = [];
     const steps = sequence.evaluate(prompt, {temperature: 0, yieldEogToken: true});
     const begin = performance.now();
-    ids.push((await steps.next()).value);
+    ids.push(await nextToken(steps));
     const afterPrompt = performance.now();
-    for (let i = 0; i < nTokens; i++) ids.push((await steps.next()).value);
+    for (let i = 0; i < nTokens; i++) ids.push(await nextToken(steps));
     const end = performance.now();
     await steps.return();
     return {

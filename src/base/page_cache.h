@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace ft {
 
-/// Bytes of a file that are in the page cache, by whole pages. A kernel tells this only to who may
-/// write the file, others are told that all of it is. Errors: kIo that names the file.
-uint64_t cached_bytes(const std::filesystem::path& file);
+/// Bytes of a file that are in the page cache, by whole pages. Nothing for a file that is somebody
+/// else's and that one may not write: of such the kernel says that all is there, whatever is. Errors:
+/// kIo that names the file.
+std::optional<uint64_t> cached_bytes(const std::filesystem::path& file);
 
 /// Asks the kernel to forget what it holds of a file, which needs no rights. What a program has
 /// mapped and touched, or locked, stays. Errors: kIo that names the file.

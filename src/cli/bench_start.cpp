@@ -1,7 +1,11 @@
 // `ft bench start`: how long it takes from nothing to the first token, part by part.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,27 +62,42 @@ struct StartOptions {
   }
 };
 
-/// The files of a model's folder, and how much of them is in memory.
+/// The files of a model's folder that take a load its time, and how much of them is in memory.
 struct Files {
-  std::vector<fs::path> paths;
   uint64_t n_bytes = 0;
-  uint64_t n_cached_bytes = 0;
+  std::optional<uint64_t> n_cached_bytes =
+      0;  // nothing where the kernel tells of one only its owner
 
-  double cached_share() const {
-    return n_bytes > 0 ? static_cast<double>(n_cached_bytes) / static_cast<double>(n_bytes) : 0;
+  std::string cached_share() const {
+    if (!n_cached_bytes) return "unknown (of others' files the kernel does not tell)";
+    return fmt::format("{:.1f} %",
+                       static_cast<double>(*n_cached_bytes) / static_cast<double>(n_bytes) * 100);
   }
 };
+
+bool is_read_by_a_load(const fs::path& file) {
+  constexpr std::array<std::string_view, 3> kNames = {"config.json", "model.safetensors.index.json",
+                                                      "tokenizer.json"};
+  return file.extension() == ".safetensors" ||
+         std::find(kNames.begin(), kNames.end(), file.filename().string()) != kNames.end();
+}
 
 Files files_in(const fs::path& folder, bool is_cold) {
   Files files;
   std::error_code error;  // what is wrong with a folder is the load's to tell
   for (auto file = fs::directory_iterator(folder, error); !error && file != fs::end(file);
        file.increment(error)) {
-    std::error_code unreadable;
-    if (!file->is_regular_file(unreadable)) continue;
+    std::error_code none;
+    if (!is_read_by_a_load(file->path()) || !file->is_regular_file(none)) continue;
+    if (!std::ifstream(file->path()).is_open()) continue;  // if a load needs it, that will tell
     if (is_cold) drop_from_cache(file->path());
-    files.n_bytes += file->file_size();
-    files.n_cached_bytes += cached_bytes(file->path());
+    const uint64_t n_bytes = file->file_size(none);
+    if (none) continue;
+    files.n_bytes += n_bytes;
+    const std::optional<uint64_t> cached = cached_bytes(file->path());
+    files.n_cached_bytes = cached && files.n_cached_bytes
+                               ? std::optional(*files.n_cached_bytes + *cached)
+                               : std::nullopt;
   }
   return files;
 }
@@ -145,7 +164,8 @@ Json json_of(const Start& start, bool is_cold) {
   return {{"is_cold", is_cold},
           {"n_prompt", start.n_prompt},
           {"files_bytes", start.files.n_bytes},
-          {"files_cached_bytes", start.files.n_cached_bytes},
+          {"files_cached_bytes",
+           start.files.n_cached_bytes ? Json(*start.files.n_cached_bytes) : Json(nullptr)},
           {"seconds", start.seconds()},
           {"parts", std::move(parts)},
           {"prompt_again_seconds", start.again_seconds},
@@ -171,8 +191,8 @@ std::string table_of(const Start& start) {
   text += fmt::format("memory: {} at most; now {} of its own, {} of mapped files\n",
                       format_bytes(peak), format_bytes(own), format_bytes(mapped));
   if (start.files.n_bytes > 0) {
-    text += fmt::format("files: {}, of which {:.1f} % were in the page cache before\n",
-                        format_bytes(start.files.n_bytes), start.files.cached_share() * 100);
+    text += fmt::format("files: {}; in the page cache before: {}\n",
+                        format_bytes(start.files.n_bytes), start.files.cached_share());
   }
   return text;
 }

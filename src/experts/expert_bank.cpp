@@ -78,7 +78,7 @@ void ExpertBank::fill(Team& team, const std::function<void(uint64_t)>& on_progre
 void ExpertBank::ask_for(int64_t index) const {
   const ExpertSource& source = sources_[static_cast<size_t>(index)];
   for (const MatrixSource* m : {&source.gate, &source.up, &source.down}) {
-    read_ahead(m->codes, static_cast<size_t>(m->rows * m->row_step));
+    read_ahead(m->codes, static_cast<size_t>(m->span_bytes()));
   }
 }
 

@@ -58,6 +58,12 @@ FormatId plain_format(const TensorEntry& tensor) {
 
 }  // namespace
 
+int64_t MatrixSource::span_bytes() const {
+  const int64_t row_bytes = value_step == 0 ? row_bytes_of(format, cols)
+                                            : (cols - 1) * value_step + row_bytes_of(format, 1);
+  return (rows - 1) * row_step + row_bytes;
+}
+
 Weights::Weights(const Checkpoint& checkpoint)
     : checkpoint_(checkpoint), quantization_(quantization_of(checkpoint.config())) {}
 

@@ -40,6 +40,9 @@ struct MatrixSource {
   int64_t scale_step = 0;                     // bytes between rows of scales
   float factor = 1;
   VectorSource bias = {};
+
+  /// Bytes from the first code to the end of the last, with what lies between them.
+  int64_t span_bytes() const;
 };
 
 /// One matrix of a tensor that holds all experts of a layer, possibly two of them in turn:

@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/cpus.h"
 #include "base/error.h"
 #include "base/team.h"
 #include "base/units.h"
+#include "device/numa.h"
 
 namespace ft {
 namespace {
@@ -70,6 +72,9 @@ void DenseBank::fill(Team& team, const std::function<void(uint64_t)>& on_progres
   constexpr int64_t kPieceValues = 1 << 16;
   if (matrices_.empty()) return;
   buffer_ = Buffer(n_bytes_);
+  const std::vector<int> nodes = nodes_to_spread_over(allowed_cpus().cpus, team.n_threads());
+  // A refusal is that of the expert bank, whose load tells of it.
+  if (!nodes.empty()) spread_over_nodes(buffer_.data(), buffer_.size(), nodes);
   const auto* memory = reinterpret_cast<const uint8_t*>(buffer_.data());
   for (const Matrix& matrix : matrices_) {
     WeightView& to = *matrix.to;

@@ -21,8 +21,9 @@ class DenseBank {
   /// and counted. `name`: for messages.
   void add(WeightView& weight, std::string name);
 
-  /// Writes all copies, in parallel. `on_progress(done_bytes)` is called by the calling thread.
-  /// Errors: kBadInput for a weight that is NaN, infinite or too large; kOutOfMemory.
+  /// Writes all copies, in parallel, into memory of all NUMA nodes that the team runs on.
+  /// `on_progress(done_bytes)` is called by the calling thread. Errors: kBadInput for a weight that is
+  /// NaN, infinite or too large; kOutOfMemory.
   void fill(Team& team, const std::function<void(uint64_t)>& on_progress);
 
   uint64_t n_bytes() const { return n_bytes_; }            // of the copies

@@ -2,8 +2,10 @@
 #include "base/page_cache.h"
 
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -29,6 +31,21 @@ TEST(PageCache, ForgetsAFileWhenAsked) {
   } else {
     EXPECT_EQ(cached_bytes(file), 0u);
   }
+}
+
+TEST(PageCache, NothingIsSaidOfAFileThatBelongsToOthers) {
+  constexpr uid_t kNobody = 65534;
+  const char* file = "/etc/passwd";  // root's, and all may read it
+  const bool is_root = geteuid() == 0;
+  if (is_root) {
+    EXPECT_NE(cached_bytes(file), std::nullopt);
+    ASSERT_EQ(seteuid(kNobody), 0);
+  }
+  const std::optional<uint64_t> cached = cached_bytes(file);
+  if (is_root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  EXPECT_EQ(cached, std::nullopt);
 }
 
 TEST(PageCache, AHintChangesNothingThatIsRead) {

@@ -1,5 +1,7 @@
 // `ft bench decode` and models of random weights, as a user meets them.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/changed_model.h"
 #include "tests/support/process.h"
 
 namespace ft::test {
@@ -153,11 +156,23 @@ TEST(Bench, PartsOfAStartMakeUpTheWhole) {
   }
 }
 
+TEST(Bench, FilesThatNoLoadReadsAreLeftAlone) {
+  const ChangedModel model("olmoe");
+  const std::vector<std::string> call{
+      "bench", "start", "--json", "--quiet", "--model", model.folder().string(), "--cold"};
+  const json before = json::parse(run(call).out)["start"];
+  std::ofstream(model.folder() / "notes") << std::string(100'000, 'x');
+  std::filesystem::permissions(model.folder() / "notes", std::filesystem::perms::none);
+  const Outcome outcome = run(call);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(json::parse(outcome.out)["start"]["files_bytes"], before["files_bytes"]);
+}
+
 TEST(Bench, PeopleGetATableOfTheStart) {
   const Outcome outcome = run({"bench", "start", "--quiet", "--prompt", "5"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   for (const char* line : {"part ", "\nopen, ", "\ncopy experts ", "\nto the first token ",
-                           "\nmemory: ", "\nfiles: "}) {
+                           "\nmemory: ", "; in the page cache before: "}) {
     EXPECT_THAT(outcome.out, HasSubstr(line));
   }
   const Outcome dummy = run({"bench", "start", "--load-format", "dummy"});

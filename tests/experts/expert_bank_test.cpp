@@ -149,13 +149,11 @@ double stacked_value(const Checkpoint& checkpoint, const std::string& base, int6
          number_at(checkpoint.at(base + "_scales"), block);
 }
 
-class StackedExperts : public testing::TestWithParam<std::string> {};
+constexpr int64_t kExperts = 8;
 
-TEST_P(StackedExperts, AreWhatTheTensorsMeanWithGateAndUpInTurn) {
-  constexpr int64_t kExperts = 8;
-  const Checkpoint checkpoint = fixture(GetParam());
-  Weights weights(checkpoint);
-  const std::string prefix = "model.layers.1.mlp.experts.";
+/// The experts of a layer of gpt-oss: gate and up are rows of one tensor in turn.
+std::vector<ExpertSource> stacked_sources(Weights& weights, const std::string& prefix) {
+  const Checkpoint& checkpoint = weights.checkpoint();
   const int64_t d_model = checkpoint.config().integer({"hidden_size"});
   const int64_t d_expert = checkpoint.config().integer({"intermediate_size"});
   std::vector<ExpertSource> sources;
@@ -169,7 +167,16 @@ TEST_P(StackedExperts, AreWhatTheTensorsMeanWithGateAndUpInTurn) {
                        .down = weights.stacked_expert(
                            prefix + "down_proj", {kExperts, e, d_model, 0, 1}, d_model, d_expert)});
   }
-  ExpertBank bank(sources, kExperts);
+  return sources;
+}
+
+class StackedExperts : public testing::TestWithParam<std::string> {};
+
+TEST_P(StackedExperts, AreWhatTheTensorsMeanWithGateAndUpInTurn) {
+  const Checkpoint checkpoint = fixture(GetParam());
+  Weights weights(checkpoint);
+  const std::string prefix = "model.layers.1.mlp.experts.";
+  ExpertBank bank(stacked_sources(weights, prefix), kExperts);
   Team team(1);
   bank.fill(team, {});
   for (int64_t e = 0; e < kExperts; ++e) {
@@ -189,6 +196,27 @@ TEST_P(StackedExperts, AreWhatTheTensorsMeanWithGateAndUpInTurn) {
       }
     }
   }
+}
+
+TEST_P(StackedExperts, SpanTheTensorsToTheirEnds) {
+  const Checkpoint checkpoint = fixture(GetParam());
+  Weights weights(checkpoint);
+  const std::string prefix = "model.layers.1.mlp.experts.";
+  const std::vector<ExpertSource> sources = stacked_sources(weights, prefix);
+  const auto find = [&](const std::string& base) {
+    const TensorEntry* plain = checkpoint.find(prefix + base);
+    return plain != nullptr ? *plain : checkpoint.at(prefix + base + "_blocks");
+  };
+  const auto end = [](const MatrixSource& source) { return source.codes + source.span_bytes(); };
+  const TensorEntry both = find("gate_up_proj");
+  const TensorEntry down = find("down_proj");
+  const uint8_t* end_of_both = bytes_of(both) + both.n_bytes;
+  EXPECT_EQ(sources.front().gate.codes, bytes_of(both));
+  EXPECT_EQ(end(sources.back().up), end_of_both);
+  EXPECT_LT(end(sources.back().gate), end_of_both);
+  EXPECT_EQ(sources.front().down.codes, bytes_of(down));
+  EXPECT_EQ(end(sources.back().down), bytes_of(down) + down.n_bytes);
+  EXPECT_EQ(end(sources.front().down), sources[1].down.codes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, StackedExperts, testing::Values("gpt_oss", "gpt_oss_mxfp4"),

@@ -92,6 +92,10 @@ class Bench(unittest.TestCase):
                 self.assertIn(f"experts/{name}/{sizes}/top8/rows1", names)
             self.assertIn(f"experts/{name}/2048x768/top8/rows512", names)
             self.assertIn(f"linear/{name}/4096x4096/rows1", names)
+        for rows in (16, 512):
+            self.assertIn(f"experts/bf16-rounded/2048x768/top8/rows{rows}", names)
+            self.assertIn(f"linear/bf16-rounded/2048x2048/rows{rows}", names)
+        self.assertFalse([name for name in names if "rounded" in name and name.endswith("rows1")])
         for operation in ("attention", "norm", "rope", "route", "pack", "team"):
             self.assertTrue([name for name in names if name.startswith(operation + "/")], operation)
 
