@@ -169,8 +169,7 @@ MatrixSource Weights::find(const std::string& module, int64_t rows, int64_t cols
 void Weights::check_scheme(const std::string& module, FormatId format, bool is_expert) const {
   using Scheme = Quantization::Scheme;
   const Scheme scheme = quantization_.scheme;
-  const bool is_plain = format == kIdOf<F32> || format == kIdOf<F16> || format == kIdOf<Bf16>;
-  if (is_plain) {
+  if (is_plain(format)) {
     // Published configurations do not list every module that keeps its type, but experts are what
     // quantisation is for.
     const bool is_free = scheme == Scheme::kNone || !is_expert || quantization_.is_ignored(module);

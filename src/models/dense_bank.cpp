@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/checked.h"
 #include "base/cpus.h"
 #include "base/error.h"
@@ -12,17 +13,15 @@
 namespace ft {
 namespace {
 
-bool is_plain(FormatId format) {
-  return format == kIdOf<F32> || format == kIdOf<F16> || format == kIdOf<Bf16>;
-}
-
 /// Block b of a row of plain numbers.
 void read_block(FormatId format, const uint8_t* row, int64_t b, float* values) {
   visit_format(format, [&](auto f) {
     using F = decltype(f);
-    if constexpr (F::kBlock == 0) {
+    if constexpr (kIsPlain<F>) {
       const uint8_t* block = row + b * Q8::kBlock * F::kBits / 8;
       for (int i = 0; i < Q8::kBlock; ++i) values[i] = F::value(block, i);
+    } else {
+      FT_CHECK(false, "a copy was planned of a matrix that is not plain");
     }
   });
 }
@@ -53,7 +52,7 @@ void DenseBank::fill_rows(const Matrix& matrix, int64_t begin, int64_t end) {
   const WeightView& from = matrix.from;
   const WeightView& to = *matrix.to;
   auto* memory = reinterpret_cast<uint8_t*>(buffer_.data());
-  float values[Q8::kBlock];
+  float values[Q8::kBlock] = {};
   for (int64_t n = begin; n < end; ++n) {
     uint8_t* codes = memory + matrix.codes + n * to.row_bytes;
     uint8_t* scales = memory + matrix.scales + n * to.scale_row_bytes;

@@ -45,6 +45,14 @@ struct WeightView {
   }
 };
 
+/// A format whose codes are numbers by themselves, without scales.
+template <typename F>
+inline constexpr bool kIsPlain = F::kBlock == 0;
+
+FT_INLINE bool is_plain(FormatId format) {
+  return visit_format(format, [](auto f) { return kIsPlain<decltype(f)>; });
+}
+
 /// Bytes that `cols` values of a row take, without padding.
 FT_INLINE int64_t row_bytes_of(FormatId format, int64_t cols) {
   return visit_format(format, [&](auto f) { return (cols * decltype(f)::kBits + 7) / 8; });
@@ -54,7 +62,7 @@ FT_INLINE int64_t row_bytes_of(FormatId format, int64_t cols) {
 FT_INLINE int64_t blocks_of(FormatId format, int64_t cols) {
   return visit_format(format, [&](auto f) -> int64_t {
     using F = decltype(f);
-    if constexpr (F::kBlock == 0) {
+    if constexpr (kIsPlain<F>) {
       return 0;
     } else {
       return (cols + F::kBlock - 1) / F::kBlock;
@@ -66,7 +74,7 @@ FT_INLINE int64_t blocks_of(FormatId format, int64_t cols) {
 FT_INLINE int64_t scale_rows_of(FormatId format, int64_t rows) {
   return visit_format(format, [&](auto f) -> int64_t {
     using F = decltype(f);
-    return F::kBlock == 0 ? 0 : (rows + F::kScaleRows - 1) / F::kScaleRows;
+    return kIsPlain<F> ? 0 : (rows + F::kScaleRows - 1) / F::kScaleRows;
   });
 }
 
