@@ -1,6 +1,9 @@
 // ft-bench: kernels and layers against what the machine can read and multiply.
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -13,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "bench/measure.h"
 #include "bench/report.h"
 
@@ -55,17 +59,21 @@ void add_options(CLI::App& app, Options& o) {
 }
 
 std::vector<Case> chosen_cases(const Options& o) {
+  constexpr size_t kLongest = 200;  // the library matches by recursion
+  if (o.filter.size() > kLongest)
+    bad_input("--filter has {} characters, {} are possible", o.filter.size(), kLongest);
   std::regex pattern;
   try {
     pattern = std::regex(o.filter);
-  } catch (const std::regex_error& error) {
-    bad_input("--filter {}: {}", o.filter, error.what());
+  } catch (const std::regex_error&) {
+    bad_input("--filter {}: not a regular expression (ECMAScript)", printable(o.filter));
   }
   std::vector<Case> chosen;
   for (Case& c : all_cases(o.is_small || o.is_count ? Sizes::kSmall : Sizes::kFull)) {
     if (std::regex_search(c.name, pattern)) chosen.push_back(std::move(c));
   }
-  if (chosen.empty()) bad_input("--filter {}: no case has such a name; --list has all", o.filter);
+  if (chosen.empty())
+    bad_input("--filter {}: no case has such a name; --list has all", printable(o.filter));
   return chosen;
 }
 
@@ -114,6 +122,8 @@ void run(const std::vector<Case>& cases, const Options& o, RunInfo info) {
 }
 
 void run_program(const Options& o, std::string command) {
+  for (const double number : {o.measure.seconds, o.bank_gib.value_or(1)})
+    if (!std::isfinite(number)) bad_input("--seconds and --bank-gib take numbers, not {}", number);
   const std::vector<Case> cases = chosen_cases(o);
   if (o.is_list) {
     for (const Case& c : cases) fmt::print("{}\n", c.name);
@@ -144,6 +154,8 @@ int main(int argc, char** argv) {
   }
   try {
     ft::bench::run_program(options, fmt::format("{}", fmt::join(argv, argv + argc, " ")));
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      ft::fail(ft::ErrorKind::kIo, "cannot write to standard output: {}", std::strerror(errno));
   } catch (const ft::Error& error) {
     fmt::print(stderr, "ft-bench: {}\n", error.what());
     return 2;

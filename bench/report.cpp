@@ -126,7 +126,7 @@ std::string to_json(const RunInfo& info, const std::vector<Result>& results,
       {"cache_bytes", info.probe.cache_bytes},
       {"huge_page_share", info.huge_page_share ? Json(*info.huge_page_share) : Json(nullptr)},
       {"results", rows}};
-  return root.dump(1);
+  return root.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace ft::bench

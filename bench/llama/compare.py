@@ -149,19 +149,30 @@ def all_shapes():
     return sorted(path.parent.name for path in SHAPES.glob("*/config.json"))
 
 
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def natural(text):
+    return positive(text) if int(text) else 0
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="compare_llama.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=f"{', '.join(all_shapes())} (default: those with mini)")
-    parser.add_argument("--prompt", type=int, default=512, help="tokens of the prompt (512)")
-    parser.add_argument("--tokens", type=int, default=64, help="decode steps behind it (64)")
-    parser.add_argument("--repeat", type=int, default=3, help="measurements of each, in turn (3)")
-    parser.add_argument("--threads", type=int, help="of each (one for each core that may be used)")
+    parser.add_argument("--prompt", type=positive, default=512, help="tokens of the prompt (512)")
+    parser.add_argument("--tokens", type=positive, default=64, help="decode steps behind it (64)")
+    parser.add_argument("--repeat", type=positive, default=3, help="measurements of each, in turn (3)")
+    parser.add_argument("--threads", type=positive, help="of each (one for each core that may be used)")
     parser.add_argument("--dense", choices=("bf16", "q8"), default="bf16", help="dense weights of both (bf16)")
     parser.add_argument("--experts", choices=sorted(set(blocks.FORMATS) - {"f32"}), help="llama.cpp's (as config.json declares)")
     parser.add_argument("--flash-attention", choices=("on", "off"), default="on", help="llama.cpp's (on)")
-    parser.add_argument("--prefill-rows", type=int, default=256, help="ft's prompt tokens of a step (256); llama.cpp has 512")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--prefill-rows", type=positive, default=256, help="ft's prompt tokens of a step (256); llama.cpp has 512")
+    parser.add_argument("--seed", type=natural, default=0)
     parser.add_argument("--json", action="store_true", help="one object, for programs")
     parser.add_argument("--check", action="store_true", help="compare greedy answers of the demo model, and nothing else")
     parser.add_argument("--ft", type=pathlib.Path, default=TOP / "build/release/ft", help=argparse.SUPPRESS)

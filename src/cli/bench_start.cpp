@@ -68,10 +68,14 @@ struct Files {
   std::optional<uint64_t> n_cached_bytes =
       0;  // nothing where the kernel tells of one only its owner
 
+  std::optional<double> cached_percent() const {
+    if (!n_cached_bytes || n_bytes == 0) return {};
+    return static_cast<double>(*n_cached_bytes) / static_cast<double>(n_bytes) * 100;
+  }
   std::string cached_share() const {
-    if (!n_cached_bytes) return "unknown (of others' files the kernel does not tell)";
-    return fmt::format("{:.1f} %",
-                       static_cast<double>(*n_cached_bytes) / static_cast<double>(n_bytes) * 100);
+    const std::optional<double> percent = cached_percent();
+    return percent ? fmt::format("{:.1f} %", *percent)
+                   : "unknown (of others' files the kernel does not tell)";
   }
 };
 
@@ -100,6 +104,17 @@ Files files_in(const fs::path& folder, bool is_cold) {
                                : std::nullopt;
   }
   return files;
+}
+
+/// Some file systems keep their files in memory; others may be mapping these.
+void check_cold(const Files& files) {
+  constexpr double kMostPercent = 10;
+  if (files.cached_percent().value_or(0) <= kMostPercent) return;
+  fail(ErrorKind::kIo,
+       "--cold: {:.0f} % of the model's files stay in the page cache; put the model on a disk, and "
+       "end "
+       "programs that have it open",
+       *files.cached_percent());
 }
 
 struct Part {
@@ -203,6 +218,7 @@ Start measure(const StartOptions& options, EngineOptions engine_options,
   start.n_prompt = options.n_prompt.value_or(16);
   if (!options.model.is_dummy()) {
     start.files = files_in(engine_options.model_dir, options.is_cold);
+    if (options.is_cold) check_cold(start.files);
   }
   engine_options.on_model = [&](const ModelReport& model) {
     if (start.n_prompt <= model.n_session_context) return;

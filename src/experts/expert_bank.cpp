@@ -92,7 +92,7 @@ void ExpertBank::fill_record(const ExpertSource& source, uint8_t* record) const 
     if (from.scales != nullptr) copy_scales(from, record + layout_.scales_offset(m));
     if (from.bias.data == nullptr) continue;
     for (int64_t n = 0; n < from.rows; ++n) {
-      const float value = value_at(from.bias, n);
+      const float value = finite_at(from.bias, n);
       std::memcpy(record + layout_.bias_offset(m) + sizeof(float) * static_cast<uint64_t>(n),
                   &value, sizeof(float));
     }

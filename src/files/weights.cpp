@@ -273,7 +273,7 @@ const float* Weights::vector(const std::string& name, int64_t n) {
                                .dtype = tensor.dtype,
                                .step = static_cast<int64_t>(size_of(tensor.dtype))};
   std::vector<float> values(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) values[static_cast<size_t>(i)] = value_at(source, i);
+  for (int64_t i = 0; i < n; ++i) values[static_cast<size_t>(i)] = finite_at(source, i);
   return keep(std::move(values));
 }
 
@@ -333,6 +333,14 @@ float value_at(const VectorSource& source, int64_t i) {
     default:
       bad_input("{}: {} where a float type is needed", source.name, name_of(source.dtype));
   }
+}
+
+float finite_at(const VectorSource& source, int64_t i) {
+  const float value = value_at(source, i);
+  if (!std::isfinite(value)) {
+    bad_input("{} is {} at index {}; the file is damaged, fetch it again", source.name, value, i);
+  }
+  return value;
 }
 
 /// Kernels have no room for NaN in fp8: they would take it for a number.

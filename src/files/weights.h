@@ -128,6 +128,10 @@ class Weights {
 /// Value i of a source as float32.
 float value_at(const VectorSource& source, int64_t i);
 
+/// The same where only a finite number makes sense: kernels that quantise activations would hide what
+/// it does to them. Errors: kBadInput with the place.
+float finite_at(const VectorSource& source, int64_t i);
+
 /// Copies rows of codes, row_bytes apart, each padded with zeros. Errors: kBadInput for an fp8 weight
 /// that is NaN.
 void copy_codes(const MatrixSource& source, uint8_t* to, int64_t row_bytes);

@@ -87,8 +87,10 @@ void DenseBank::fill(Team& team, const std::function<void(uint64_t)>& on_progres
 
 std::string DenseBank::describe() const {
   if (matrices_.empty() && n_odd_columns_ + n_other_formats_ == 0) return "";
-  std::string text = fmt::format("q8: {} dense matrices of {} become {}", matrices_.size(),
-                                 format_bytes(source_bytes_), format_bytes(n_bytes_));
+  std::string text = matrices_.empty()
+                         ? "q8: no dense matrix can become it"
+                         : fmt::format("q8: {} dense matrices of {} become {}", matrices_.size(),
+                                       format_bytes(source_bytes_), format_bytes(n_bytes_));
   if (n_other_formats_ > 0)
     text += fmt::format("; {} stay as they are, being quantised in the file", n_other_formats_);
   if (n_odd_columns_ > 0) {

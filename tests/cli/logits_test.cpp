@@ -184,5 +184,28 @@ TEST(Logits, ANaNIsNeverAmongTheBest) {
             run({"logits", "--tokens", ids}).out);
 }
 
+TEST(Logits, ANormThatIsNoNumberIsRefused) {
+  Folder folder;
+  int n_models = 0;
+  const std::string weights = read_file(kDemo + "/model.safetensors");
+  const File file = read_safetensors(kDemo + "/model.safetensors");
+  for (const std::string name : {"model.norm.weight", "model.layers.2.self_attn.q_norm.weight"}) {
+    for (const std::string& bits : {std::string("\xc0\x7f"), std::string("\x80\xff")}) {
+      std::string damaged = weights;
+      damaged.replace(weights.size() - file.data.size() +
+                          file.header[name]["data_offsets"][0].get<size_t>() + 6,
+                      2, bits);
+      const std::string model = folder.path() + "/" + std::to_string(n_models++);
+      copy_demo(model, {{"model.safetensors", damaged}});
+      for (const char* dtype : {"file", "q8"}) {
+        const Outcome outcome =
+            run({"logits", "--model", model, "--tokens", "1,2", "--dense-dtype", dtype});
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_THAT(outcome.err, AllOf(HasSubstr(name), HasSubstr("at index 3")));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ft::test

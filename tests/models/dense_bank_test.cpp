@@ -74,7 +74,7 @@ TEST(DenseBank, WhatQ8CannotTakeStaysAndIsCounted) {
   }
   EXPECT_EQ(bank.n_bytes(), 0u);
   EXPECT_THAT(bank.describe(),
-              testing::AllOf(testing::HasSubstr("q8: 0 dense matrices"),
+              testing::AllOf(testing::HasSubstr("q8: no dense matrix can become it"),
                              testing::HasSubstr("1 stay as they are, being quantised"),
                              testing::HasSubstr("1 stay as they are, having columns")));
   Team team(1);
