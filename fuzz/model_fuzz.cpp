@@ -18,6 +18,7 @@
 #include "engine/placement.h"
 #include "engine/runner.h"
 #include "kernels/cpu/select.h"
+#include "kernels/ops.h"
 #include "models/registry.h"
 
 namespace {
@@ -56,10 +57,12 @@ void run(const fs::path& folder) {
   const ft::Placement placement =
       ft::plan_placement(*model, {.n_context = std::min<int64_t>(model->card().n_context, 100),
                                   .n_prefill_rows = 3,
-                                  .n_threads = 1});
+                                  .n_threads = 1,
+                                  .n_group_rows = ft::cpu_ops("auto", false).n_group_rows});
   ft::check_fits(placement, kMostBytes);
   model->bank().fill(team, {});
-  ft::Runner runner(*model, placement, team, ft::cpu_ops("auto", false));
+  ft::Runner runner(*model, placement,
+                    {.ops = &ft::cpu_ops("auto", false), .team = &team, .may_round = true});
   ft::PageTable pages(runner.kv());
   const int32_t last = static_cast<int32_t>(model->card().n_vocab - 1);
   std::vector<int32_t> tokens = {0, last, last / 2};
@@ -67,7 +70,7 @@ void run(const fs::path& folder) {
   if (pages.grow(placement.n_context)) {
     runner.step(std::span(tokens).first(
                     static_cast<size_t>(std::min<int64_t>(placement.n_prefill_rows, 3))),
-                0, pages, ft::LogitRows::kLast);
+                0, pages, ft::LogitRows::kLast, ft::Phase::kPrefill);
   }
 }
 
