@@ -33,8 +33,9 @@ class ExpertBank {
   /// system refused that, or "". Errors: kOutOfMemory.
   std::string reserve(std::span<const int> nodes);
 
-  /// Copies and checks all experts, in parallel; reserves the memory where nobody has. `on_progress(done_bytes)` is called by the calling
-  /// thread a few times a second. Errors: kBadInput for a bad scale, kOutOfMemory.
+  /// Copies and checks all experts, in parallel; reserves the memory where nobody has.
+  /// `on_progress(done_bytes)` is called by the calling thread a few times a second. Errors: kBadInput
+  /// for a bad scale, an fp8 weight that is NaN or a bias that is not finite; kOutOfMemory.
   void fill(Team& team, const std::function<void(uint64_t)>& on_progress);
 
   const ExpertLayout& layout() const { return layout_; }
