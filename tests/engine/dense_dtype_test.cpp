@@ -59,16 +59,7 @@ TEST_P(DenseInQ8, LogitsStayCloseAtMostPositions) {
 TEST_P(DenseInQ8, BitsAreTheSameOnEveryInstructionSet) {
   const std::vector<int32_t> tokens = {1, 17, 42, 3, 99};
   EngineOptions options = options_for(GetParam(), DenseDType::kQ8);
-  options.isa = "scalar";
-  options.n_threads = 1;
-  const std::vector<float> expected = score(options, tokens);
-  for (const std::string& isa : available_isas()) {
-    options.isa = isa;
-    for (const int n_threads : thread_counts()) {
-      options.n_threads = n_threads;
-      EXPECT_TRUE(same_bits(expected, score(options, tokens))) << isa << ", " << n_threads;
-    }
-  }
+  expect_equal_everywhere(options, tokens);
 }
 
 TEST_P(DenseInQ8, StepsReadLessAndTheCopiesAreCounted) {

@@ -8,10 +8,14 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "base/file_map.h"
 #include "files/safetensors.h"
 #include "ft/engine.h"
+#include "kernels/cpu/select.h"
 #include "tensor/numeric.h"
+#include "tests/support/thread_counts.h"
 
 namespace ft::test {
 
@@ -92,6 +96,20 @@ inline std::vector<std::string> all_fixtures() {
 inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   const auto bits = [](float value) { return std::bit_cast<uint32_t>(value); };
   return std::ranges::equal(a, b, {}, bits, bits);
+}
+
+/// The logits of `tokens` have the same bits on every instruction set, with any number of threads.
+inline void expect_equal_everywhere(EngineOptions options, const std::vector<int32_t>& tokens) {
+  options.isa = "scalar";
+  options.n_threads = 1;
+  const std::vector<float> expected = score(options, tokens);
+  for (const std::string& isa : available_isas()) {
+    options.isa = isa;
+    for (const int n_threads : thread_counts()) {
+      options.n_threads = n_threads;
+      EXPECT_TRUE(same_bits(expected, score(options, tokens))) << isa << ", " << n_threads;
+    }
+  }
 }
 
 }  // namespace ft::test

@@ -38,16 +38,7 @@ TEST_P(AnyFixture, LogitsDoNotDependOnHowThePromptIsCut) {
 TEST_P(AnyFixture, LogitsAreEqualOnEveryInstructionSetAndTeam) {
   const std::vector<int32_t> tokens = read_golden(fixture_dir(GetParam())).input_ids;
   EngineOptions options = options_for(GetParam());
-  options.isa = "scalar";
-  options.n_threads = 1;
-  const std::vector<float> expected = score(options, tokens);
-  for (const std::string& isa : available_isas()) {
-    options.isa = isa;
-    for (const int n_threads : thread_counts()) {
-      options.n_threads = n_threads;
-      EXPECT_TRUE(same_bits(expected, score(options, tokens))) << isa << ", " << n_threads;
-    }
-  }
+  expect_equal_everywhere(options, tokens);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, AnyFixture, testing::ValuesIn(all_fixtures()),
