@@ -107,6 +107,7 @@ class CpuEngine : public Engine {
       options.on_progress(
           {.done_bytes = done_bytes, .total_bytes = total_bytes, .seconds = seconds_since(start)});
     };
+    if (total_bytes > 0) reserve(options);
     DummyTensors* const dummy = opened_.checkpoint->dummy();
     if (dummy != nullptr) dummy->fill(team_);
     if (placement.bank_bytes > 0) fill_bank(options, report);
@@ -121,11 +122,21 @@ class CpuEngine : public Engine {
     runner_ = std::make_unique<Runner>(*opened_.model, placement, lane);
   }
 
+  /// Memory of both banks, whose nodes are told once.
+  void reserve(const EngineOptions& options) {
+    const std::vector<int> nodes = nodes_to_spread_over(allowed_cpus().cpus, team_.n_threads());
+    std::string refusal;
+    if (opened_.placement.bank_bytes > 0) refusal = opened_.model->bank().reserve(nodes);
+    if (opened_.placement.q8_bytes > 0) {
+      const std::string of_dense = opened_.model->dense_bank().reserve(nodes);
+      if (refusal.empty()) refusal = of_dense;
+    }
+    note(options, spread_note(nodes, refusal));
+  }
+
   void fill_bank(const EngineOptions& options, const std::function<void(uint64_t)>& report) {
     const Clock::time_point start = Clock::now();
     ExpertBank& bank = opened_.model->bank();
-    const std::vector<int> nodes = nodes_to_spread_over(allowed_cpus().cpus, team_.n_threads());
-    note(options, spread_note(nodes, bank.reserve(nodes)));
     bank.fill(team_, report);
     times_.experts = seconds_since(start);
     report_.bank_huge_page_share = bank.huge_page_share();

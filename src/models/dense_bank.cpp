@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "base/checked.h"
-#include "base/cpus.h"
 #include "base/error.h"
 #include "base/team.h"
 #include "base/units.h"
@@ -67,13 +66,15 @@ void DenseBank::fill_rows(const Matrix& matrix, int64_t begin, int64_t end) {
   }
 }
 
+std::string DenseBank::reserve(std::span<const int> nodes) {
+  buffer_ = Buffer(n_bytes_);
+  return nodes.empty() ? "" : spread_over_nodes(buffer_.data(), buffer_.size(), nodes);
+}
+
 void DenseBank::fill(Team& team, const std::function<void(uint64_t)>& on_progress) {
   constexpr int64_t kPieceValues = 1 << 16;
   if (matrices_.empty()) return;
-  buffer_ = Buffer(n_bytes_);
-  const std::vector<int> nodes = nodes_to_spread_over(allowed_cpus().cpus, team.n_threads());
-  // A refusal is that of the expert bank, whose load tells of it.
-  if (!nodes.empty()) spread_over_nodes(buffer_.data(), buffer_.size(), nodes);
+  if (buffer_.data() == nullptr) reserve({});
   const auto* memory = reinterpret_cast<const uint8_t*>(buffer_.data());
   for (const Matrix& matrix : matrices_) {
     WeightView& to = *matrix.to;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,13 @@ class DenseBank {
   /// and counted. `name`: for messages.
   void add(WeightView& weight, std::string name);
 
-  /// Writes all copies, in parallel, into memory of all NUMA nodes that the team runs on.
-  /// `on_progress(done_bytes)` is called by the calling thread. Errors: kBadInput for a weight that is
-  /// NaN, infinite or too large; kOutOfMemory.
+  /// Takes the copies' memory, of these NUMA nodes in turn where there are some. Returns why the
+  /// system refused that, or "". Errors: kOutOfMemory.
+  std::string reserve(std::span<const int> nodes);
+
+  /// Writes all copies, in parallel; reserves the memory where nobody has. `on_progress(done_bytes)` is
+  /// called by the calling thread. Errors: kBadInput for a weight that is NaN, infinite or too large;
+  /// kOutOfMemory.
   void fill(Team& team, const std::function<void(uint64_t)>& on_progress);
 
   uint64_t n_bytes() const { return n_bytes_; }            // of the copies
